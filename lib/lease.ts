@@ -1,5 +1,6 @@
 /**
- * The lease: what this gateway claims about one launch, written before the agent runs.
+ * The lease: what this gateway claims about one launch, written before the agent runs. How it may change is a
+ * table; how it is written down is lease-format.ts.
  */
 import type { ProcessIdentity } from "./identity.js";
 
@@ -7,6 +8,9 @@ import type { ProcessIdentity } from "./identity.js";
 export type GatewayInstanceId = string;
 
 export type LeaseState = "open" | "closing" | "closed" | "lost";
+
+/** How the end was proven: by the subreaper's ECHILD, or by two searches that found nobody. */
+export type EndProof = "subreaper" | "search";
 
 export interface AcpxProcessLease {
   readonly schema: "acpx.process-lease.v1";
@@ -38,9 +42,139 @@ export interface AcpxProcessLease {
   readonly launchId: string;
   /** The gateway process that launched it. `host`: hash of the machine id. */
   readonly owner: ProcessIdentity & { readonly host?: string };
-  /** How the end was proven: by the subreaper's ECHILD, or by two searches that found nobody. */
-  readonly proof?: "subreaper" | "search";
+  readonly proof?: EndProof;
   readonly updatedAt: number;
   readonly endedAt?: number;
   readonly reason?: string;
 }
+
+/** What is known before the spawn. */
+export type LeaseFields = Pick<
+  AcpxProcessLease,
+  | "leaseId"
+  | "gatewayInstanceId"
+  | "sessionKey"
+  | "wrapperRoot"
+  | "wrapperPath"
+  | "commandHash"
+  | "startedAt"
+  | "launch"
+  | "launchId"
+  | "owner"
+>;
+
+/** What can happen to a lease. `closed` needs its proof, so that "probably gone" does not type-check. */
+export type LeaseEvent =
+  | { readonly type: "spawned"; readonly rootPid: number; readonly rootToken: string }
+  | {
+      readonly type: "reported";
+      readonly adapterPid: number;
+      readonly adapterToken: string;
+      readonly processGroupId: number;
+      readonly seenTicks: number;
+    }
+  | { readonly type: "seen"; readonly seenTicks: number }
+  | { readonly type: "closing"; readonly reason?: string }
+  | { readonly type: "ended"; readonly state: "closed"; readonly proof: EndProof; readonly reason: string }
+  | { readonly type: "ended"; readonly state: "lost"; readonly proof?: EndProof; readonly reason: string };
+
+export type Advance =
+  { readonly ok: true; readonly lease: AcpxProcessLease } | { readonly ok: false; readonly because: string };
+
+/**
+ * State x event. A closing lease still takes `spawned` and `reported`: whoever ends the tree must know whom to
+ * look for, however late the news is. Ended ones take nothing, so no late report ever reopens one.
+ */
+const NEXT = {
+  open: { spawned: "open", reported: "open", seen: "open", closing: "closing", ended: "as told" },
+  closing: { spawned: "closing", reported: "closing", seen: "closing", closing: "closing", ended: "as told" },
+  closed: { spawned: "never", reported: "never", seen: "never", closing: "never", ended: "never" },
+  lost: { spawned: "never", reported: "never", seen: "never", closing: "never", ended: "never" },
+} as const satisfies Record<LeaseState, Record<LeaseEvent["type"], LeaseState | "as told" | "never">>;
+
+/** Closed and lost leases are over; nothing about them changes any more. */
+export function hasEnded(lease: AcpxProcessLease): boolean {
+  return lease.state === "closed" || lease.state === "lost";
+}
+
+/** A prepared lease: nothing runs under it yet. */
+export function openLease(fields: LeaseFields): AcpxProcessLease {
+  return {
+    ...fields,
+    schema: "acpx.process-lease.v1",
+    revision: 1,
+    rootPid: 0,
+    state: "open",
+    updatedAt: fields.startedAt,
+  };
+}
+
+/** The next revision of a lease, or a sentence why this event cannot happen to it. `now`: epoch milliseconds. */
+export function advanceLease(lease: AcpxProcessLease, event: LeaseEvent, now: number): Advance {
+  const next = NEXT[lease.state][event.type];
+  if (next === "never")
+    return refuse(`lease ${lease.leaseId} is ${lease.state}: ${event.type} comes too late`);
+  const base = { ...lease, revision: lease.revision + 1, updatedAt: now };
+
+  switch (event.type) {
+    case "spawned": {
+      const { rootPid, rootToken } = event;
+      if (lease.rootPid !== 0 && (lease.rootPid !== rootPid || lease.rootToken !== rootToken))
+        return refuse(`lease ${lease.leaseId} already names root ${lease.rootPid}, not ${rootPid}`);
+      return accept({ ...base, rootPid, rootToken });
+    }
+    case "reported": {
+      const { adapterPid, adapterToken, processGroupId, seenTicks } = event;
+      if (lease.rootPid === 0)
+        return refuse(`lease ${lease.leaseId} has no root that could report an adapter`);
+      if (
+        lease.adapterPid !== undefined &&
+        (lease.adapterPid !== adapterPid || lease.adapterToken !== adapterToken)
+      )
+        return refuse(`lease ${lease.leaseId} already names adapter ${lease.adapterPid}, not ${adapterPid}`);
+      return accept({
+        ...base,
+        adapterPid,
+        adapterToken,
+        processGroupId,
+        seenTicks: latest(lease, seenTicks),
+      });
+    }
+    case "seen":
+      if (lease.adapterPid === undefined) return refuse(`lease ${lease.leaseId} names no adapter to be seen`);
+      return accept({ ...base, seenTicks: latest(lease, event.seenTicks) });
+    case "closing":
+      return accept({ ...base, state: "closing", ...reasonOf(event.reason) });
+    case "ended":
+      if (event.state === "closed" && lease.rootPid === 0)
+        return refuse(
+          `lease ${lease.leaseId} names no process whose end could have been seen: it can only be lost`,
+        );
+      return accept({
+        ...base,
+        state: event.state,
+        endedAt: now,
+        ...(event.proof && { proof: event.proof }),
+        ...reasonOf(event.reason),
+      });
+  }
+}
+
+/** Two observers may report out of order: the later look counts. */
+function latest(lease: AcpxProcessLease, seenTicks: number): number {
+  return Math.max(lease.seenTicks ?? 0, seenTicks);
+}
+
+/** Reasons come from hosts and from the kernel: kept on one line and short, so that the lease stays readable. */
+function reasonOf(text: string | undefined): { reason?: string } {
+  if (text === undefined) return {};
+  return {
+    reason: text
+      .replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, " ")
+      .slice(0, 500)
+      .replace(/\p{Cs}$/u, ""),
+  };
+}
+
+const accept = (lease: AcpxProcessLease): Advance => ({ ok: true, lease });
+const refuse = (because: string): Advance => ({ ok: false, because });
