@@ -1,8 +1,9 @@
-// The one interface to the processes of a machine. Each platform implements it in process_<platform>.cc,
-// chosen by binding.gyp; addon.cc and supervisor.cc know nothing else.
+// The one interface to the processes of a machine. Each platform implements it in
+// process_<platform>.cc, chosen by binding.gyp; addon.cc and supervisor.cc know nothing else.
 //
-// A `Process` is a handle that the kernel pins to one process: it never speaks about, or acts on, a later
-// process that was given the same number. Whatever could not be looked at is a `Fault`, never a default.
+// A `Process` is a handle that the kernel pins to one process: it never speaks about, or acts on, a
+// later process that was given the same number. Whatever could not be looked at is a `Fault`, never
+// a default.
 #pragma once
 
 #include <sys/types.h>
@@ -16,6 +17,8 @@
 
 namespace acpx {
 
+struct StatLine;
+
 enum class Reason : uint8_t {
   denied,       // the kernel refused (EPERM, EACCES)
   gone,         // no such process, or it ended while we looked
@@ -23,7 +26,8 @@ enum class Reason : uint8_t {
   garbled,      // an answer that makes no sense, or arguments that no process can have
 };
 
-// Why a value is missing: `error` is the errno (0 where none applies), `call` the system call or file.
+// Why a value is missing: `error` is the errno (0 where none applies), `call` the system call or
+// file.
 struct Fault {
   Reason reason;
   int error;
@@ -63,17 +67,19 @@ struct ProcessReading {
   pid_t ppid;
   pid_t pgid;
   pid_t sid;
-  uid_t uid;  // effective
-  char state;
-  std::string token;     // the start token, see DESIGN of tokens in decode.h
-  uint64_t readAtTicks;  // boot clock, in the unit of the token's ticks, just before the process was proven alive
+  uid_t uid;   // effective
+  char state;  // of a living thread: "Z" of an exited main thread says nothing about the process
+  std::string token;     // the start token, see decode.h
+  uint64_t readAtTicks;  // the boot clock just before the process was proven alive
   Observed<Executable> executable;
   Observed<std::vector<std::string>> argv;
-  // One entry per asked name, in order; nullopt: the environment was readable and has no such variable.
+  // One entry per asked name, in order; nullopt: the environment was readable and has no such
+  // variable.
   Observed<std::vector<std::optional<std::string>>> environment;
 };
 
-// `pinned`: the kernel guaranteed that the signal reached the process of the handle and nobody else.
+// `pinned`: the kernel guaranteed that the signal reached the process of the handle and nobody
+// else.
 struct Delivery {
   bool pinned;
 };
@@ -102,25 +108,37 @@ class Process {
   Result<Delivery> signalGroup(int signo) const;
   // Dead: every thread has exited; a zombie is dead.
   Result<bool> dead() const;
-  // Becomes readable when the process is dead; -1 where the platform has no such descriptor.
+  // Becomes readable when the process is dead; -1 where the platform has no such descriptor. Owned
+  // by the handle.
   int exitDescriptor() const;
 
  private:
   Process(pid_t pid, int process, int directory);
+  // The kernel has taken the number back. A zombie still has its number.
+  bool reaped() const;
+  // The stat line of a process that was alive after it was read.
+  Result<StatLine> living() const;
+  // One attempt; nullopt when an exec came in between.
+  std::optional<Result<ProcessReading>> readOnce(const std::vector<std::string>& names) const;
+  // Every member of the group, each pinned and looked at, for kernels that cannot signal a pinned
+  // group.
+  Result<Delivery> signalMembers(int signo) const;
+
   pid_t pid_;
   int process_ = -1;    // pidfd (Linux), kqueue (macOS)
   int directory_ = -1;  // open /proc/<pid> (Linux)
   std::string token_;
 };
 
-// The process table as columns of equal length. `complete` is false when it was cut short, a row could
-// not be read for another reason than the process having ended, or our own pid is missing.
+// The process table as columns of equal length. `complete` is false when it was cut short, a row
+// could not be read for another reason than the process having ended, or pid 1 or our own pid is
+// missing (every PID namespace has both; a table without them is one that hides processes from us).
 struct Snapshot {
   bool complete;
   std::vector<int32_t> pid, ppid, pgid, sid;
   std::vector<uint32_t> uid;
   std::vector<double> startTicks;
-  std::vector<uint8_t> state;  // the letter of the state
+  std::vector<uint8_t> state;  // the main thread's letter: "Z" may still have living threads
 };
 Result<Snapshot> snapshot();
 
@@ -130,11 +148,11 @@ Result<pid_t> setProcessGroup(pid_t pid, pid_t pgid);
 // What this kernel and sandbox can do; probed once, read-only.
 struct Backend {
   const char* platform;
-  bool supported;        // handles and evidence at all
-  bool pinnedHandles;    // pidfd_open works
-  bool pinnedSignals;    // pidfd_send_signal works
-  bool groupSignals;     // PIDFD_SIGNAL_PROCESS_GROUP (Linux 6.9+)
-  bool uniqueIdentity;   // the pidfd's inode (pidfs, 6.9+) or macOS unique id is part of the token
+  bool supported;       // handles and evidence at all
+  bool pinnedHandles;   // pidfd_open works
+  bool pinnedSignals;   // pidfd_send_signal works
+  bool groupSignals;    // PIDFD_SIGNAL_PROCESS_GROUP (Linux 6.9+)
+  bool uniqueIdentity;  // the pidfd's inode (pidfs, 6.9+) or macOS unique id is part of the token
   Observed<std::string> selfToken;
 };
 const Backend& backend();

@@ -1,0 +1,40 @@
+// A lock that says "this process is alive": an flock on a local file for as long as somebody here
+// holds it.
+//
+// flock belongs to the open file, so a process that opens the file twice excludes itself. Therefore
+// one registry for the whole process: whoever asks for a lock that is held here already shares it.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "process.h"
+
+namespace acpx {
+
+// Two numbers that name a file: device and inode.
+using FileId = std::pair<uint64_t, uint64_t>;
+
+// One holder's share; the lock goes with the last one.
+class HeldLock {
+ public:
+  explicit HeldLock(FileId file) : file_(file) {}
+  HeldLock(const HeldLock&) = delete;
+  HeldLock& operator=(const HeldLock&) = delete;
+  ~HeldLock();
+
+ private:
+  const FileId file_;
+};
+
+struct Busy {};
+
+// `exclusive` creates the file (0600) and keeps the lock; `probe` only asks whether anybody else
+// holds it.
+enum class LockMode : uint8_t { exclusive, probe };
+
+// `unsupported` on network and FUSE file systems, where a lock may be local or forgotten by the
+// server. A probe that finds the lock free answers with a null HeldLock.
+Result<std::variant<HeldLock, Busy>> takeLock(const std::string& path, LockMode mode);
+
+}  // namespace acpx

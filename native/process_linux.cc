@@ -1,0 +1,152 @@
+// A process on Linux: a pidfd for signals and its end, an open /proc/<pid> directory for everything
+// else.
+//
+// A directory held from before the number was reused answers ESRCH for ever, as the pidfd does.
+// Where a sandbox denies pidfds the directory alone still reads truthfully; signals are then
+// refused, never sent to a number.
+#include <fcntl.h>
+#include <poll.h>
+
+#include <cerrno>
+
+#include "process.h"
+#include "procfs_linux.h"
+
+namespace acpx {
+namespace {
+
+constexpr Fault kProtected{Reason::denied, 0, "protected process"};
+
+}  // namespace
+
+Process::Process(pid_t pid, int process, int directory)
+    : pid_(pid), process_(process), directory_(directory) {}
+
+Process::Process(Process&& other) noexcept
+    : pid_(other.pid_),
+      process_(std::exchange(other.process_, -1)),
+      directory_(std::exchange(other.directory_, -1)),
+      token_(std::move(other.token_)) {}
+
+Process& Process::operator=(Process&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(process_, other.process_);
+  std::swap(directory_, other.directory_);
+  std::swap(token_, other.token_);
+  return *this;
+}
+
+Process::~Process() {
+  if (process_ >= 0) close(process_);
+  if (directory_ >= 0) close(directory_);
+}
+
+Result<Process> Process::open(pid_t pid) {
+  if (pid < 1) return Fault{Reason::garbled, 0, "pid"};
+  const Backend& can = backend();
+  if (!can.supported) return can.selfToken.fault();
+
+  int pidfd = -1;
+  if (can.pinnedHandles) {
+    pidfd = openPidfd(pid);
+    // EINVAL, since 6.16 ENOENT: the number of a thread, or of a process that is just being reaped.
+    if (pidfd < 0 && (errno == EINVAL || errno == ENOENT)) {
+      return Fault{Reason::gone, ESRCH, "pidfd_open"};
+    }
+    if (pidfd < 0) return faultOf(errno, "pidfd_open");
+  }
+  const int directory = ::open(procPath(pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int error = errno;
+  Process process(pid, pidfd, directory);
+
+  if (directory < 0) {
+    const bool missing = error == ENOENT || error == ESRCH;
+    // A /proc mounted with hidepid=2 says ENOENT of the living; only system calls know better.
+    const bool exists = pidfd >= 0 ? !process.reaped() : getpgid(pid) >= 0;
+    return missing && exists ? Fault{Reason::denied, error, "/proc/<pid>"}
+                             : faultOf(error, "/proc/<pid>");
+  }
+  // Not reaped up to now, so the number meant one process in both calls above.
+  if (process.reaped()) return Fault{Reason::gone, ESRCH, "pidfd_send_signal"};
+
+  const Result<StatLine> stat = readStat(directory, "stat");
+  if (!stat.ok()) return stat.fault();
+  Result<std::string> token = startToken(*stat, pidfd);
+  if (!token.ok()) return token.fault();
+  process.token_ = std::move(*token);
+  return process;
+}
+
+bool Process::reaped() const {
+  if (process_ < 0) return !readStat(directory_, "stat").ok();
+  if (backend().pinnedSignals) {
+    return sendThroughPidfd(process_, 0, 0) != 0 && errno == ESRCH;
+  }
+  const Result<bool> over = dead();
+  return !over.ok() || *over;
+}
+
+Result<bool> Process::dead() const {
+  if (process_ >= 0) {
+    pollfd ready{process_, POLLIN, 0};
+    int count;
+    do {
+      count = poll(&ready, 1, 0);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return faultOf(errno, "poll");
+    return count > 0;
+  }
+  const Result<StatLine> stat = readStat(directory_, "stat");
+  if (!stat.ok()) {
+    if (stat.fault().reason == Reason::gone) return true;
+    return stat.fault();
+  }
+  const bool mainThreadEnded = stat->state == 'Z' || stat->state == 'X';
+  return mainThreadEnded && livingThread(directory_) == 0;
+}
+
+Result<StatLine> Process::living() const {
+  const Result<StatLine> stat = readStat(directory_, "stat");
+  const Result<bool> over = dead();
+  if (!over.ok()) return over.fault();
+  if (*over) return Fault{Reason::gone, ESRCH, "stat"};
+  // Alive, so what cannot be found has been hidden: the process changed its uid under hidepid.
+  if (!stat.ok()) return Fault{Reason::denied, stat.fault().error, "stat"};
+  return *stat;
+}
+
+Result<pid_t> Process::parent() const {
+  const Result<StatLine> stat = living();
+  if (!stat.ok()) return stat.fault();
+  return stat->ppid;
+}
+
+Result<Delivery> Process::signal(int signo) const {
+  if (pid_ == 1 || pid_ == getpid()) return kProtected;
+  if (!backend().pinnedSignals) return Fault{Reason::unsupported, 0, "pidfd_send_signal"};
+  if (sendThroughPidfd(process_, signo, 0) != 0) return faultOf(errno, "pidfd_send_signal");
+  return Delivery{true};
+}
+
+Result<Delivery> Process::signalGroup(int signo) const {
+  if (pid_ == 1 || pid_ == getpgrp()) return kProtected;
+  if (!backend().pinnedSignals) return Fault{Reason::unsupported, 0, "pidfd_send_signal"};
+  if (!backend().groupSignals) return signalMembers(signo);
+  if (sendThroughPidfd(process_, signo, kSignalProcessGroup) != 0) {
+    return faultOf(errno, "pidfd_send_signal");
+  }
+  return Delivery{true};
+}
+
+int Process::exitDescriptor() const {
+  return process_;
+}
+
+Result<pid_t> setProcessGroup(pid_t pid, pid_t pgid) {
+  if (pid < 1 || pgid < 1) return Fault{Reason::garbled, 0, "setpgid"};
+  if (pid == getpid()) return kProtected;
+  if (setpgid(pid, pgid) != 0) return faultOf(errno, "setpgid");
+  return pgid;
+}
+
+}  // namespace acpx

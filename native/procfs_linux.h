@@ -1,0 +1,63 @@
+// Reading /proc and naming processes, shared by the Linux files of this folder.
+#pragma once
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "decode.h"
+#include "process.h"
+
+namespace acpx {
+
+// Closed when it goes out of scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  int release() {
+    const int number = number_;
+    number_ = -1;
+    return number;
+  }
+
+ private:
+  int number_;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// One meaning for each errno, wherever it comes from.
+Fault faultOf(int error, const char* call);
+
+// "/proc/<pid>", without printf: the supervisor must stay small.
+std::string procPath(pid_t pid);
+
+// The whole of a file that may be longer than it says, or the fault of whichever call failed.
+Result<std::string> readAll(int directory, const char* name);
+Result<StatLine> readStat(int directory, const char* name);
+
+// The id of a living thread of the process whose /proc directory this is, 0 if there is none. The
+// answer may be old as soon as it is given.
+pid_t livingThread(int directory);
+
+// `pidfd` -1: none. `unsupported` when the scope of this process's numbers cannot be told.
+Result<std::string> startToken(const StatLine& stat, int pidfd);
+
+int openPidfd(pid_t pid);
+int sendThroughPidfd(int pidfd, int signo, unsigned flags);
+// Signal every member of the pinned group; since Linux 6.9, absent from older headers.
+constexpr unsigned kSignalProcessGroup = 1u << 2;
+
+}  // namespace acpx
