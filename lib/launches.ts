@@ -1,0 +1,304 @@
+/**
+ * The launches of this process, from the lease that precedes the spawn to the end that its parent's wait observes.
+ * acpx drives them through its hooks, `lifecycle.launch` by hand; both go through the same five steps.
+ */
+import { randomUUID } from "node:crypto";
+
+import { announce } from "./diagnostics.js";
+import { LifecycleError } from "./errors.js";
+import type { Observed } from "./evidence.js";
+import type { ProcessIdentity } from "./identity.js";
+import { openLease, type AcpxProcessLease, type GatewayInstanceId, type LeaseEvent } from "./lease.js";
+import { advance } from "./lease-store.js";
+import type { ProcessHandle } from "./native.js";
+import { commandHash } from "./process.js";
+import { settleRecord, settleLease, settledByEnding, type SettleContext, type Settlement } from "./settle.js";
+import type { WayOfEnding } from "./terminate.js";
+import { installWrapper, publishClaim, removeClaimFiles, type ClaimWatch, type InstalledWrapper } from "./wrapper.js";
+
+/** What is about to be started. */
+export interface LaunchRequest {
+  /** The host's name for this launch; unique. */
+  readonly launchId: string;
+  readonly sessionKey: string;
+  /** A path under the wrapper root makes it a wrapped launch, anything else a direct one. */
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export interface LaunchContext extends SettleContext {
+  readonly gatewayInstanceId: GatewayInstanceId;
+  readonly owner: AcpxProcessLease["owner"];
+  /** Real path. */
+  readonly wrapperRoot: string;
+  readonly claimsDir: string;
+  readonly claims: ClaimWatch;
+  /** Collects the images that were installed, for the verdicts. */
+  readonly wrapperImages: string[];
+}
+
+/** A prepared lease whose spawn is never heard of again is given up after this long (monotonic), milliseconds. */
+const PREPARED_MS = 60_000;
+
+interface Launch {
+  readonly leaseId: string;
+  readonly sessionKey: string;
+  readonly preparedAt: number;
+  readonly wrapper?: InstalledWrapper;
+  readonly ending: PromiseWithResolvers;
+  handle?: ProcessHandle;
+  adapter?: ProcessHandle;
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<WayOfEnding>;
+  readonly resolve: (ending: WayOfEnding) => void;
+}
+
+/** A spawned process, pinned in the same turn of the event loop as the spawn was reported. */
+export interface PinnedLaunch {
+  readonly launchId: string;
+  readonly pid: number;
+  readonly opened: Observed<ProcessHandle>;
+}
+
+export class Launches {
+  readonly #launches = new Map<string, Launch>();
+  readonly #settling = new Map<string, Promise<Settlement | undefined>>();
+
+  constructor(private readonly context: LaunchContext) {}
+
+  /** Before the spawn: publishes the lease. No lease, no launch. */
+  async prepare(request: LaunchRequest): Promise<AcpxProcessLease> {
+    await this.giveUpPrepared();
+    const { context } = this;
+    const name = wrapperName(context.wrapperRoot, request.command);
+    const wrapper =
+      name === undefined ? undefined : await installWrapper({ wrapperRoot: context.wrapperRoot, name });
+    if (wrapper !== undefined && !context.wrapperImages.includes(wrapper.fileId)) {
+      context.wrapperImages.push(wrapper.fileId);
+    }
+    const lease = openLease({
+      leaseId: randomUUID(),
+      gatewayInstanceId: context.gatewayInstanceId,
+      sessionKey: request.sessionKey,
+      wrapperRoot: wrapper === undefined ? "" : context.wrapperRoot,
+      wrapperPath: wrapper?.path ?? request.command,
+      commandHash: commandHash([request.command, ...request.args]),
+      startedAt: Date.now(),
+      launch: wrapper === undefined ? "direct" : "wrapper",
+      launchId: request.launchId,
+      owner: context.owner,
+    });
+    try {
+      await context.store.create(lease);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      throw new LifecycleError("ERR_LAUNCH_REFUSED", `Nothing was started: the lease could not be written. ${detail}`, {
+        cause: error,
+      });
+    }
+    this.#launches.set(request.launchId, {
+      leaseId: lease.leaseId,
+      sessionKey: lease.sessionKey,
+      preparedAt: performance.now(),
+      ending: withResolvers(),
+      ...(wrapper === undefined ? {} : { wrapper }),
+    });
+    announce({ type: "lease-opened", leaseId: lease.leaseId, sessionKey: lease.sessionKey });
+    return lease;
+  }
+
+  /**
+   * Must be the first statement after the spawn was reported: until this turn of the event loop ends, libuv cannot
+   * reap the child, so its number is still its own.
+   */
+  pin(launchId: string, pid: number): PinnedLaunch {
+    const opened = this.context.native.open(pid);
+    const launch = this.#launches.get(launchId);
+    if (opened.ok && launch !== undefined) launch.handle = opened.value;
+    return { launchId, pid, opened };
+  }
+
+  /**
+   * Records the identity, lets a wrapper go ahead, and waits until it has reported its adapter or has ended. Rejects
+   * when the launch must not go on; the caller then ends the process that it spawned.
+   */
+  async admit(pinned: PinnedLaunch): Promise<void> {
+    const launch = this.#launches.get(pinned.launchId);
+    if (launch === undefined) throw refused(pinned, "it was never prepared here");
+    if (!pinned.opened.ok) {
+      // Dead already: the host reports that better than we could.
+      if (pinned.opened.reason === "gone") return;
+      throw refused(pinned, `it could not be pinned (${pinned.opened.call}: ${pinned.opened.errno ?? pinned.opened.reason})`);
+    }
+    const handle = pinned.opened.value;
+    const reading = handle.read([]);
+    if (!reading.ok) {
+      if (reading.reason === "gone") return;
+      throw refused(pinned, `it could not be read (${reading.call}: ${reading.errno ?? reading.reason})`);
+    }
+    const root = reading.value;
+    if (root.ppid !== process.pid) throw refused(pinned, "it is not a child of this process");
+    if (root.uid !== process.geteuid?.()) throw refused(pinned, "it runs under another uid");
+    const { wrapper } = launch;
+    if (wrapper !== undefined && !(root.executable.ok && root.executable.value.fileId === wrapper.fileId)) {
+      throw refused(pinned, `its executable is not the wrapper installed at ${wrapper.path}`);
+    }
+    const identity = { pid: root.pid, token: root.token };
+    const leadsGroup = wrapper === undefined && root.pgid === root.pid;
+    await this.#record(launch, {
+      type: "spawned",
+      rootPid: root.pid,
+      rootToken: root.token,
+      ...(leadsGroup ? { processGroupId: root.pgid } : {}),
+    });
+    if (wrapper !== undefined) await this.#letGo(launch, identity, handle);
+    announce({
+      type: "launch-admitted",
+      leaseId: launch.leaseId,
+      rootPid: root.pid,
+      ...(launch.adapter === undefined ? {} : { adapterPid: launch.adapter.pid }),
+    });
+  }
+
+  /** The spawn failed: nothing runs under this lease. */
+  async failed(launchId: string): Promise<void> {
+    const launch = this.#launches.get(launchId);
+    if (launch === undefined) return;
+    await this.#abandon(launchId, launch, "the spawn failed");
+  }
+
+  /** The parent's wait has seen the root end: the only place where its way of ending is known. */
+  async exited(launchId: string, ending: WayOfEnding): Promise<Settlement | undefined> {
+    const launch = this.#launches.get(launchId);
+    if (launch === undefined) return undefined;
+    launch.ending.resolve(ending);
+    const settlement = await this.settle(launch.leaseId, "its root ended", ending);
+    this.#forget(launchId, launch);
+    return settlement;
+  }
+
+  /** Ends the tree of one lease of this process; concurrent calls join. */
+  settle(leaseId: string, reason: string, ending?: WayOfEnding): Promise<Settlement | undefined> {
+    const running = this.#settling.get(leaseId);
+    if (running !== undefined) return running;
+    const settling = this.#settle(leaseId, reason, ending).finally(() => this.#settling.delete(leaseId));
+    this.#settling.set(leaseId, settling);
+    return settling;
+  }
+
+  /** The adapters of a session were alive just now: survivors that start before this moment can be told apart later. */
+  async noteSeen(sessionKey: string): Promise<void> {
+    for (const launch of this.#launches.values()) {
+      if (launch.sessionKey !== sessionKey || launch.adapter === undefined) continue;
+      const seen = launch.adapter.read([]);
+      if (!seen.ok) continue;
+      await advance(this.context.store, launch.leaseId, { type: "seen", seenTicks: seen.value.readAtTicks });
+    }
+    await this.giveUpPrepared();
+  }
+
+  /** Ends prepared leases of which nothing was heard for a minute (or, at dispose, all of them). */
+  async giveUpPrepared(olderThanMs = PREPARED_MS): Promise<void> {
+    for (const [launchId, launch] of this.#launches) {
+      if (launch.handle !== undefined || performance.now() - launch.preparedAt < olderThanMs) continue;
+      await this.#abandon(launchId, launch, "no spawn was reported");
+    }
+  }
+
+  /** Waits for endings under way; agents that still run are left alone. */
+  async dispose(): Promise<void> {
+    await Promise.allSettled(this.#settling.values());
+    await this.giveUpPrepared(0);
+    for (const [launchId, launch] of this.#launches) this.#forget(launchId, launch);
+  }
+
+  /** Claim, report, adapter: section by section what the wrapper waits for. */
+  async #letGo(launch: Launch, root: ProcessIdentity, handle: ProcessHandle): Promise<void> {
+    const { context } = this;
+    using report = context.claims.expectReport(root);
+    await publishClaim(context.claimsDir, root, {
+      leaseId: launch.leaseId,
+      instanceId: context.gatewayInstanceId,
+    });
+    const adapterPid = await Promise.race([report.arrived, handle.exited().then(() => undefined)]);
+    if (adapterPid === undefined) return;
+    const opened = context.native.open(adapterPid);
+    if (!opened.ok) return;
+    const adapter = opened.value;
+    const reading = adapter.read([]);
+    const { uid } = handle.read([]);
+    const own = reading.ok && reading.value.ppid === root.pid && reading.value.pgid === adapterPid;
+    if (!own || reading.value.uid !== process.geteuid?.()) {
+      adapter.close();
+      return;
+    }
+    launch.adapter = adapter;
+    await this.#record(launch, {
+      type: "reported",
+      adapterPid,
+      adapterToken: reading.value.token,
+      processGroupId: reading.value.pgid,
+      seenTicks: reading.value.readAtTicks,
+    });
+  }
+
+  async #record(launch: Launch, event: LeaseEvent): Promise<void> {
+    const advanced = await advance(this.context.store, launch.leaseId, event);
+    if (advanced.ok) return;
+    throw new LifecycleError(
+      "ERR_LAUNCH_REFUSED",
+      `The launch under lease ${launch.leaseId} must not go on: ${advanced.detail}. Start the session again.`,
+    );
+  }
+
+  async #settle(leaseId: string, reason: string, ending?: WayOfEnding): Promise<Settlement | undefined> {
+    const launch = [...this.#launches.values()].find((candidate) => candidate.leaseId === leaseId);
+    const lease = await this.context.store.load(leaseId);
+    if (ending !== undefined && lease !== undefined && settledByEnding(lease, ending)) {
+      return await settleRecord(this.context, lease, "closed", reason);
+    }
+    return await settleLease(this.context, leaseId, {
+      whenNothingLived: "closed",
+      reason,
+      ...(launch === undefined ? {} : { ending: launch.ending.promise }),
+    });
+  }
+
+  async #abandon(launchId: string, launch: Launch, reason: string): Promise<void> {
+    const lease = await this.context.store.load(launch.leaseId);
+    if (lease !== undefined) await settleRecord(this.context, lease, "lost", reason);
+    this.#forget(launchId, launch);
+  }
+
+  #forget(launchId: string, launch: Launch): void {
+    this.#launches.delete(launchId);
+    const { handle } = launch;
+    if (handle !== undefined) void removeClaimFiles(this.context.claimsDir, handle);
+    handle?.close();
+    launch.adapter?.close();
+  }
+}
+
+/** `<wrapperRoot>/<name>` and nothing deeper; undefined for every other command. */
+function wrapperName(wrapperRoot: string, command: string): string | undefined {
+  if (!command.startsWith(`${wrapperRoot}/`)) return undefined;
+  const name = command.slice(wrapperRoot.length + 1);
+  return name === "" || name.includes("/") ? undefined : name;
+}
+
+function refused(pinned: PinnedLaunch, because: string): LifecycleError {
+  return new LifecycleError(
+    "ERR_LAUNCH_REFUSED",
+    `Process ${pinned.pid} of launch ${pinned.launchId} is not accepted as the agent that was to be started: ${because}.`,
+  );
+}
+
+function withResolvers(): PromiseWithResolvers {
+  let resolve: (ending: WayOfEnding) => void = () => undefined;
+  const promise = new Promise<WayOfEnding>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,341 @@
+/**
+ * The lifecycle of one gateway process: opens the state directory, says who it is, and composes launches, closing
+ * and reaping into what a host uses. `control` puts the five methods of a controller on top.
+ */
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import {
+  wrapRegistry,
+  type AcpProcessLaunch,
+  type AcpProcessLifecycle,
+  type AcpRuntime,
+  type AcpRuntimeEnsureInput,
+  type AcpRuntimeHandle,
+  type AcpRuntimeOptions,
+} from "./acpx.js";
+import { LifecycleError } from "./errors.js";
+import type { ProcessReading } from "./evidence.js";
+import { resolveGatewayInstanceId } from "./gateway-instance.js";
+import { Launches, type LaunchContext } from "./launches.js";
+import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
+import { createLeaseStore } from "./lease-store.js";
+import * as addon from "./native.js";
+import { holdOwnerLock, hostId } from "./owner-lock.js";
+import { examineRoot, examineTree, type OwnedProcessTree } from "./ownership.js";
+import { observe, sharedCensus } from "./process.js";
+import { Reaper, type ReapOptions, type ReapReport } from "./reaper.js";
+import { closeSession, type CloseOutcome, type CloseRequest } from "./session-close.js";
+import { wrapSessionStore } from "./session-store.js";
+import type { Settlement } from "./settle.js";
+import { spawnAgent, type AgentRequest, type LaunchedAgent } from "./spawn-agent.js";
+import { openStateDir, type StateDir } from "./state-dir.js";
+import { terminationPolicy, type TerminationPolicy } from "./terminate.js";
+import type { Verdict } from "./verdict.js";
+import { installWrapper, watchClaims, wrapperEnvironment } from "./wrapper.js";
+
+export interface AcpxLifecycleOptions {
+  /** Where leases live; one installation, possibly several gateway processes. */
+  readonly stateDir: string;
+  /** Where the wrapper images are installed; on a file system that allows execution. */
+  readonly wrapperRoot: string;
+  /** Between TERM and KILL, 0 to 1,200 milliseconds; default 1,000. */
+  readonly termGraceMs?: number;
+}
+
+export interface RuntimeOptionsRequest {
+  /** Wrap exactly these agents; left out: all but those that a wrapper would take something away from. */
+  readonly agents?: readonly string[];
+}
+
+export interface LeaseStatus {
+  readonly lease: AcpxProcessLease;
+  readonly verdict: Verdict;
+  /** Provably ours and alive, children first. */
+  readonly members: readonly ProcessReading[];
+}
+
+/** The five methods of an ACP host's lifecycle controller. */
+export interface AcpxLifecycleController<E extends AcpRuntimeEnsureInput = AcpRuntimeEnsureInput> {
+  ensureSession(input: E): Promise<AcpRuntimeHandle>;
+  /** Asks for the turn to stop; signals nobody. */
+  cancelTurn(handle: AcpRuntimeHandle, reason?: string): Promise<void>;
+  /** Ends the session's processes, then rejects with the runtime's own error if its close failed. */
+  closeSession(input: {
+    handle: AcpRuntimeHandle;
+    discardPersistentState?: boolean;
+    reason?: string;
+  }): Promise<void>;
+  reapStartupOrphans(): Promise<void>;
+  /** The live tree with its proofs, children first, or null; release it after use. */
+  verifyOwnedTree(lease: AcpxProcessLease): Promise<OwnedProcessTree | null>;
+}
+
+const lifecycles = new Map<string, Promise<AcpxLifecycle>>();
+
+/**
+ * Opens the lifecycle of this process for a state directory; later calls for the same directory join. Throws
+ * LifecycleError: ERR_ADDON_UNAVAILABLE, ERR_STATE_DIR, ERR_WRAPPER_ROOT, ERR_INVALID_OPTION.
+ */
+export async function openAcpxLifecycle(options: AcpxLifecycleOptions): Promise<AcpxLifecycle> {
+  const policy = terminationPolicy(options.termGraceMs);
+  const backend = addon.backend();
+  if (!backend.supported) {
+    throw new LifecycleError("ERR_ADDON_UNAVAILABLE", backend.reason ?? "The native addon is not available.");
+  }
+  const stateDir = await openStateDir(options.stateDir);
+  const joined = lifecycles.get(stateDir.path);
+  if (joined !== undefined) {
+    const lifecycle = await joined;
+    lifecycle.join(options);
+    return lifecycle;
+  }
+  const opening = AcpxLifecycle.open(stateDir, options, policy);
+  lifecycles.set(stateDir.path, opening);
+  opening.catch(() => lifecycles.delete(stateDir.path));
+  return await opening;
+}
+
+interface Parts {
+  readonly stateDir: string;
+  readonly context: LaunchContext;
+  readonly launches: Launches;
+  readonly reaper: Reaper;
+  readonly ownerLock: { release(): void };
+}
+
+export class AcpxLifecycle implements AsyncDisposable {
+  readonly gatewayInstanceId: GatewayInstanceId;
+  readonly stateDir: string;
+  readonly wrapperRoot: string;
+  readonly #parts: Parts;
+  readonly #closing = new Map<string, Promise<CloseOutcome>>();
+  #users = 1;
+
+  /** @internal */
+  static async open(
+    stateDir: StateDir,
+    options: AcpxLifecycleOptions,
+    policy: TerminationPolicy,
+  ): Promise<AcpxLifecycle> {
+    // Run once here, so that a root which forbids execution shows at start-up and not at the first session.
+    const wrapper = await installWrapper({ wrapperRoot: options.wrapperRoot, name: "acpx-wrapper" });
+    const wrapperRoot = dirname(wrapper.realPath);
+    const host = hostId();
+    const observer = observe(addon);
+    const owner = { pid: process.pid, token: observer.token, ...(host === undefined ? {} : { host }) };
+    const claimsDir = join(stateDir.path, "claims");
+    const context: LaunchContext = {
+      native: addon,
+      census: sharedCensus(addon, observer),
+      wrapperRoots: [wrapperRoot],
+      wrapperImages: [wrapper.fileId],
+      store: await createLeaseStore({ stateDir: stateDir.path }),
+      policy,
+      gatewayInstanceId: await resolveGatewayInstanceId({ stateDir: stateDir.path }),
+      owner,
+      wrapperRoot,
+      claimsDir,
+      claims: watchClaims(claimsDir),
+    };
+    return new AcpxLifecycle({
+      stateDir: stateDir.path,
+      context,
+      launches: new Launches(context),
+      reaper: new Reaper(context, stateDir.path),
+      ownerLock: await holdOwnerLock(stateDir.path, owner),
+    });
+  }
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.stateDir = parts.stateDir;
+    this.gatewayInstanceId = parts.context.gatewayInstanceId;
+    this.wrapperRoot = parts.context.wrapperRoot;
+  }
+
+  /** @internal */
+  join(options: AcpxLifecycleOptions): void {
+    const { policy } = this.#parts.context;
+    const sameGrace = terminationPolicy(options.termGraceMs).termGraceMs === policy.termGraceMs;
+    if (!sameGrace || realpathSync.native(options.wrapperRoot) !== this.wrapperRoot) {
+      throw new LifecycleError(
+        "ERR_INVALID_OPTION",
+        `The lifecycle of ${this.stateDir} is open with wrapperRoot ${this.wrapperRoot} and termGraceMs ${policy.termGraceMs}: use the same, or another state directory.`,
+      );
+    }
+    this.#users += 1;
+  }
+
+  /** What a host passes to acpx's createAcpRuntime: its own options with ours merged in. */
+  runtimeOptions<O extends AcpRuntimeOptions>(options: O, request: RuntimeOptionsRequest = {}): O {
+    const { context, launches } = this.#parts;
+    const agentRegistry = wrapRegistry(options.agentRegistry, {
+      ...request,
+      wrapperPathFor: (name) => join(this.wrapperRoot, name),
+    });
+    const store = wrapSessionStore(options.sessionStore, agentRegistry);
+    return {
+      ...options,
+      // ACP terminals are children of the gateway that no hook sees: nothing here could own them.
+      terminal: options.terminal ?? false,
+      agentRegistry,
+      agentProcessEnv: {
+        ...options.agentProcessEnv,
+        ...wrapperEnvironment({
+          claimsDir: context.claimsDir,
+          gateway: context.owner,
+          termGraceMs: context.policy.termGraceMs,
+        }),
+      },
+      sessionStore: {
+        load: (sessionId: string) => store.load(sessionId),
+        save: async (record: Parameters<O["sessionStore"]["save"]>[0]) => {
+          await store.save(record);
+          if (record.name !== undefined) await launches.noteSeen(record.name);
+        },
+      },
+      processLifecycle: mergedHooks(launches, options.processLifecycle),
+    };
+  }
+
+  /** The controller of one runtime that was made with `runtimeOptions`. */
+  control<E extends AcpRuntimeEnsureInput>(runtime: AcpRuntime<E>): AcpxLifecycleController<E> {
+    return {
+      ensureSession: async (input) => {
+        await this.#settleLeftovers(input.sessionKey);
+        return await runtime.ensureSession(input);
+      },
+      cancelTurn: async (handle, reason) => {
+        await runtime.cancel({ handle, ...(reason === undefined ? {} : { reason }) });
+      },
+      closeSession: async (input) => {
+        const outcome = await this.close({ runtime, ...input });
+        if (outcome.runtime.kind === "failed") throw outcome.runtime.error;
+      },
+      reapStartupOrphans: async () => {
+        await this.reap();
+      },
+      verifyOwnedTree: (lease) => this.verifyOwnedTree(lease),
+    };
+  }
+
+  /** Ends a session and says what happened. Idempotent; concurrent calls for one session join. */
+  close(request: CloseRequest): Promise<CloseOutcome> {
+    const key = JSON.stringify([request.handle.sessionKey, request.discardPersistentState === true]);
+    const running = this.#closing.get(key);
+    if (running !== undefined) return running;
+    const { store } = this.#parts.context;
+    const closing = closeSession(
+      { store, leasesOf: (sessionKey) => this.#leasesOf(sessionKey), settle: (lease, reason) => this.#settle(lease, reason) },
+      request,
+    ).finally(() => this.#closing.delete(key));
+    this.#closing.set(key, closing);
+    return closing;
+  }
+
+  /** Ends what dead gateways of this instance left behind, and nothing else. */
+  async reap(options: ReapOptions = {}): Promise<ReapReport> {
+    return await this.#parts.reaper.sweep(options);
+  }
+
+  /** Starts an agent outside acpx, leased and under the wrapper. */
+  async launch(request: AgentRequest): Promise<LaunchedAgent> {
+    return await spawnAgent(this.#parts.context, this.#parts.launches, request);
+  }
+
+  /** The open leases with live verdicts; of one session, or all. */
+  async status(sessionKey?: string): Promise<readonly LeaseStatus[]> {
+    const { context } = this.#parts;
+    const { leases } = await context.store.listOpen();
+    const asked = (lease: AcpxProcessLease) => sessionKey === undefined || lease.sessionKey === sessionKey;
+    return await Promise.all(
+      leases.filter(asked).map(async (lease) => {
+        const examined = await examineTree(context, lease);
+        using tree = examined.ok ? examined.value : examineRoot(context, lease);
+        return { lease, verdict: tree.root, members: tree.members.map(({ reading }) => reading) };
+      }),
+    );
+  }
+
+  async verifyOwnedTree(lease: AcpxProcessLease): Promise<OwnedProcessTree | null> {
+    const tree = await examineTree(this.#parts.context, lease);
+    if (!tree.ok) return null;
+    if (tree.value.members.length > 0) return tree.value;
+    tree.value.release();
+    return null;
+  }
+
+  /** Leaves agents alone; releases the owner lock once every caller that opened or joined has disposed. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    lifecycles.delete(this.stateDir);
+    const { launches, context, ownerLock } = this.#parts;
+    await Promise.allSettled(this.#closing.values());
+    await launches.dispose();
+    context.claims.close();
+    ownerLock.release();
+  }
+
+  /** Those that this process may end: its own, and those of dead owners. */
+  async #leasesOf(sessionKey: string): Promise<readonly AcpxProcessLease[]> {
+    const { leases } = await this.#parts.context.store.listOpen();
+    const candidates = leases.filter((lease) => lease.sessionKey === sessionKey);
+    const own = candidates.map(async (lease) => this.#isOwn(lease) || (await this.#parts.reaper.mayEnd(lease)));
+    const mine = await Promise.all(own);
+    return candidates.filter((_, index) => mine[index]);
+  }
+
+  async #settle(lease: AcpxProcessLease, reason: string): Promise<Settlement | undefined> {
+    const { launches, reaper } = this.#parts;
+    return this.#isOwn(lease) ? await launches.settle(lease.leaseId, reason) : await reaper.settle(lease, { reason });
+  }
+
+  /** What a dead gateway left under a session ends before the session is started again. */
+  async #settleLeftovers(sessionKey: string): Promise<void> {
+    const leases = await this.#leasesOf(sessionKey);
+    const leftovers = leases.filter((lease) => !this.#isOwn(lease));
+    await Promise.all(leftovers.map((lease) => this.#settle(lease, "session started again")));
+  }
+
+  #isOwn(lease: AcpxProcessLease): boolean {
+    const { owner } = this.#parts.context;
+    return lease.owner.pid === owner.pid && lease.owner.token === owner.token;
+  }
+}
+
+/** Ours around the host's: the pin comes before anything is awaited, and the host hears of an end at once. */
+function mergedHooks(launches: Launches, host: AcpProcessLifecycle = {}): AcpProcessLifecycle {
+  return {
+    onBeforeSpawn: async (launch) => {
+      await host.onBeforeSpawn?.(launch);
+      const { launchId, command, args } = launch;
+      await launches.prepare({ launchId, command, args, sessionKey: sessionKeyOf(launch) });
+    },
+    onSpawned: async (started) => {
+      const pinned = launches.pin(started.launchId, started.pid);
+      await host.onSpawned?.(started);
+      await launches.admit(pinned);
+    },
+    onSpawnFailed: async (failure) => {
+      await Promise.all([launches.failed(failure.launchId), host.onSpawnFailed?.(failure)]);
+    },
+    onExit: async (exit) => {
+      const { launchId, exitCode, signal } = exit;
+      await Promise.all([launches.exited(launchId, { code: exitCode, signal }), host.onExit?.(exit)]);
+    },
+  };
+}
+
+/** Processes that acpx starts outside any session still get a lease, under a key of their own. */
+function sessionKeyOf({ scope, launchId }: AcpProcessLaunch): string {
+  switch (scope.kind) {
+    case "runtime-session":
+      return scope.sessionKey;
+    case "runtime-probe":
+      return `probe:${scope.agent}`;
+    case "client":
+      return `client:${launchId}`;
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * The sweep: from the leases of this installation whose gateway is dead, to processes that are provably theirs.
+ * It never starts from what looks like an agent.
+ */
+import type { GatewayInstanceId, AcpxProcessLease } from "./lease.js";
+import type { OwnerLiveness } from "./owner-lock.js";
+import { examineTree } from "./ownership.js";
+import { settleLease, settleRecord, type SettleContext, type Settlement } from "./settle.js";
+
+export interface ReapOptions {
+  /** Leases not yet begun are left for the next sweep. */
+  readonly signal?: AbortSignal;
+  /** The same after this many milliseconds; default 60,000. */
+  readonly deadlineMs?: number;
+  /** Look and report; signal nobody, write nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** A lease that the sweep did not end, and why. */
+export interface LeftLease {
+  readonly leaseId: string;
+  readonly sessionKey: string;
+  readonly because: string;
+}
+
+/** A dry run's view of a lease that a sweep would settle. */
+export interface PlannedEnd {
+  readonly leaseId: string;
+  readonly sessionKey: string;
+  /** Would be ended, in this order. */
+  readonly pids: readonly number[];
+}
+
+export interface ReapReport {
+  /** `busy`: another sweep of this state directory is under way, so nothing was done here. */
+  readonly kind: "swept" | "busy";
+  /** Ended in this sweep: closed or lost. */
+  readonly settled: readonly Settlement[];
+  /** Inspected, and left open because something could not be proven or ended. */
+  readonly left: readonly LeftLease[];
+  /** Not ours to end: the owner lives, or nobody can tell. */
+  readonly held: readonly LeftLease[];
+  /** Deadline or abort came first. */
+  readonly notInspected: readonly string[];
+  /** Only from a dry run. */
+  readonly planned: readonly PlannedEnd[];
+  /** Processes that were seen to die after a signal of this sweep. */
+  readonly deaths: number;
+}
+
+export interface ReapContext extends SettleContext {
+  readonly gatewayInstanceId: GatewayInstanceId;
+  readonly livenessOf: (lease: AcpxProcessLease) => Promise<OwnerLiveness>;
+  /** Runs alone among all sweeps of the state directory, or answers `busy`. */
+  readonly alone: <T>(sweep: () => Promise<T>) => Promise<T | "busy">;
+  /** What dead gateways left in the state directory besides leases. */
+  readonly tidy: () => Promise<void>;
+}
+
+const DEADLINE_MS = 60_000;
+/** Each tree under way holds two descriptors per member; many gateways run with a limit of 1,024. */
+const TREES_AT_ONCE = 16;
+
+export class Reaper {
+  constructor(private readonly context: ReapContext) {}
+
+  async sweep(options: ReapOptions): Promise<ReapReport> {
+    const report = await this.context.alone(() => this.#sweep(options));
+    return report === "busy" ? { ...emptyReport(), kind: "busy" } : report;
+  }
+
+  /** Whether a lease of another gateway process may be settled by this one. */
+  async mayEnd(lease: AcpxProcessLease): Promise<boolean> {
+    const { kind } = await this.context.livenessOf(lease);
+    return kind === "dead" || kind === "dead-elsewhere";
+  }
+
+  /** Settles one lease of a dead owner; leaves every other one as it is. */
+  async settle(lease: AcpxProcessLease, reason: string): Promise<Settlement | undefined> {
+    const { context } = this;
+    if (lease.gatewayInstanceId !== context.gatewayInstanceId) return undefined;
+    const liveness = await context.livenessOf(lease);
+    switch (liveness.kind) {
+      case "alive":
+      case "unknown":
+        return undefined;
+      case "dead-elsewhere":
+        // Its supervisor saw the parent die over there; numbers of another boot or namespace mean nothing here.
+        return await settleRecord(context, lease, "lost", liveness.because);
+      case "dead":
+        return await settleLease(context, lease.leaseId, { whenNothingLived: "lost", reason });
+    }
+  }
+
+  async #sweep({ signal, deadlineMs = DEADLINE_MS, dryRun = false }: ReapOptions): Promise<ReapReport> {
+    const deadline = performance.now() + deadlineMs;
+    const stopped = () => signal?.aborted === true || performance.now() > deadline;
+    const report = emptyReport();
+    const { leases } = await this.context.store.listOpen();
+    await eachOf(leases, TREES_AT_ONCE, async (lease) => {
+      if (stopped()) report.notInspected.push(lease.leaseId);
+      else await this.#inspect(lease, dryRun, report);
+    });
+    if (!dryRun && !stopped()) {
+      await this.context.store.prune();
+      await this.context.tidy();
+    }
+    return report;
+  }
+
+  async #inspect(lease: AcpxProcessLease, dryRun: boolean, report: MutableReport): Promise<void> {
+    const { leaseId, sessionKey } = lease;
+    const held = await this.#whyHeld(lease);
+    if (held !== undefined) {
+      report.held.push({ leaseId, sessionKey, because: held });
+      return;
+    }
+    if (dryRun) {
+      const examined = await examineTree(this.context, lease);
+      if (!examined.ok) {
+        report.left.push({ leaseId, sessionKey, because: `could not look: ${examined.call}` });
+        return;
+      }
+      using tree = examined.value;
+      report.planned.push({ leaseId, sessionKey, pids: tree.members.map(({ reading }) => reading.pid) });
+      return;
+    }
+    const settlement = await this.settle(lease, "its gateway is dead");
+    if (settlement === undefined) return;
+    report.deaths += settlement.deaths.length;
+    if (settlement.state === "closed" || settlement.state === "lost") report.settled.push(settlement);
+    else report.left.push({ leaseId, sessionKey, because: settlement.because });
+  }
+
+  async #whyHeld(lease: AcpxProcessLease): Promise<string | undefined> {
+    if (lease.gatewayInstanceId !== this.context.gatewayInstanceId) return "it belongs to another gateway instance";
+    const { kind, because } = await this.context.livenessOf(lease);
+    return kind === "alive" || kind === "unknown" ? because : undefined;
+  }
+}
+
+type MutableReport = { -readonly [Key in keyof ReapReport]: ReapReport[Key] extends readonly (infer T)[] ? T[] : ReapReport[Key] };
+
+function emptyReport(): MutableReport {
+  return { kind: "swept", settled: [], left: [], held: [], notInspected: [], planned: [], deaths: 0 };
+}
+
+/** All items, at most `limit` at a time. */
+async function eachOf<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await work(item);
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+}

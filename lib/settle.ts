@@ -1,0 +1,137 @@
+/**
+ * Brings one lease to its end: signals what is provably its own, and writes down what was proven. Whatever could not
+ * be looked at leaves the lease as it is, with a reason.
+ */
+import { announce } from "./diagnostics.js";
+import type { ProcessIdentity } from "./identity.js";
+import { hasEnded, type AcpxProcessLease, type EndProof, type LeaseEvent, type LeaseState } from "./lease.js";
+import { advance, type AdvanceOutcome, type LeaseStore } from "./lease-store.js";
+import { examineRoot, examineTree, type OwnershipContext } from "./ownership.js";
+import {
+  provesEmptyTree,
+  terminateBySearch,
+  terminateSupervisor,
+  type Survivor,
+  type Termination,
+  type TerminationPolicy,
+  type WayOfEnding,
+} from "./terminate.js";
+
+export interface SettleContext extends OwnershipContext {
+  readonly store: LeaseStore;
+  readonly policy: TerminationPolicy;
+}
+
+export interface SettleOptions {
+  /** How the root ended, where this process is its parent. */
+  readonly ending?: Promise<WayOfEnding>;
+  /** The state of a lease of which nothing was found alive any more. */
+  readonly whenNothingLived: "closed" | "lost";
+  readonly reason: string;
+}
+
+export interface Settlement {
+  readonly leaseId: string;
+  readonly sessionKey: string;
+  /** `open` and `closing`: it was left as it is, `because` says why. */
+  readonly state: LeaseState;
+  readonly because: string;
+  readonly proof?: EndProof;
+  /** Deaths that were observed after a signal of ours; not the number of signals. */
+  readonly deaths: readonly ProcessIdentity[];
+  readonly survivors: readonly Survivor[];
+}
+
+/** Idempotent: a lease that has ended is reported as it stands. Sends a signal only to what is proven in here. */
+export async function settleLease(
+  context: SettleContext,
+  leaseId: string,
+  options: SettleOptions,
+): Promise<Settlement | undefined> {
+  const lease = await context.store.load(leaseId);
+  if (lease === undefined) return undefined;
+  if (hasEnded(lease)) return asItStands(lease);
+  if (lease.rootPid === 0) return await end(context, lease, "lost", "no process was recorded for it");
+
+  const termination = await terminate(context, lease, options);
+  if (!termination.ended) return left(lease, termination.because, termination);
+  const { proof, deaths } = termination;
+  const lived = deaths.length > 0 || proof === "subreaper";
+  return await end(context, lease, lived ? "closed" : options.whenNothingLived, options.reason, { proof, deaths });
+}
+
+/** Ends a lease in the store alone, where nothing can be running for it any more. */
+export async function settleRecord(
+  context: Pick<SettleContext, "store">,
+  lease: AcpxProcessLease,
+  state: "closed" | "lost",
+  reason: string,
+): Promise<Settlement> {
+  return await end(context, lease, state, reason, { proof: "subreaper", deaths: [] });
+}
+
+async function terminate(context: SettleContext, lease: AcpxProcessLease, options: SettleOptions): Promise<Termination> {
+  let deaths: readonly ProcessIdentity[] = [];
+  using root = examineRoot(context, lease);
+  if (root.root.kind === "unknown") return { ended: false, because: root.root.because, survivors: [], deaths };
+  const supervisor = lease.launch === "wrapper" ? root.members.at(-1) : undefined;
+  if (supervisor !== undefined) {
+    const ended = await terminateSupervisor(supervisor, context.policy, options.ending);
+    if (ended.proven) return { ended: true, proof: "subreaper", deaths: ended.deaths };
+    deaths = ended.deaths;
+  }
+  const searched = await terminateBySearch(() => examineTree(context, lease), context.policy);
+  return { ...searched, deaths: [...deaths, ...searched.deaths] };
+}
+
+/** Whether a root's observed end settles its lease without any look at the process table. */
+export function settledByEnding(lease: AcpxProcessLease, ending: WayOfEnding): boolean {
+  return lease.launch === "wrapper" && provesEmptyTree(ending);
+}
+
+/** A lease without a root is only ever `lost`: nobody's end could have been seen. */
+async function end(
+  context: Pick<SettleContext, "store">,
+  lease: AcpxProcessLease,
+  wanted: "closed" | "lost",
+  reason: string,
+  found?: { readonly proof: EndProof; readonly deaths: readonly ProcessIdentity[] },
+): Promise<Settlement> {
+  const deaths = found?.deaths ?? [];
+  const event: LeaseEvent =
+    wanted === "closed" && found !== undefined && lease.rootPid !== 0
+      ? { type: "ended", state: "closed", proof: found.proof, reason }
+      : { type: "ended", state: "lost", reason };
+  let advanced: AdvanceOutcome;
+  try {
+    advanced = await advance(context.store, lease.leaseId, event);
+  } catch (error) {
+    // A full or read-only disk must not keep anybody from being ended; the next sweep writes it down.
+    const detail = error instanceof Error ? error.message : String(error);
+    return left(lease, `ended, but not written down: ${detail}`, { deaths, survivors: [] });
+  }
+  if (!advanced.ok) {
+    // Somebody else ended it in the meantime: theirs is the truth in the store, the deaths are ours all the same.
+    const now = await context.store.load(lease.leaseId);
+    if (now !== undefined && hasEnded(now)) return { ...asItStands(now), deaths };
+    return left(lease, advanced.detail, { deaths, survivors: [] });
+  }
+  announce({ type: "lease-ended", leaseId: lease.leaseId, state: event.state, deaths: deaths.length });
+  return { ...asItStands(advanced.lease), deaths };
+}
+
+function left(
+  lease: AcpxProcessLease,
+  because: string,
+  found: { deaths: readonly ProcessIdentity[]; survivors: readonly Survivor[] },
+): Settlement {
+  announce({ type: "lease-left", leaseId: lease.leaseId, because });
+  const { leaseId, sessionKey, state } = lease;
+  return { leaseId, sessionKey, state, because, deaths: found.deaths, survivors: found.survivors };
+}
+
+function asItStands(lease: AcpxProcessLease): Settlement {
+  const { leaseId, sessionKey, state } = lease;
+  const proof = lease.proof === undefined ? {} : { proof: lease.proof };
+  return { leaseId, sessionKey, state, because: lease.reason ?? "", ...proof, deaths: [], survivors: [] };
+}

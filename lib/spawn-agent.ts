@@ -1,0 +1,106 @@
+/**
+ * Starting an agent without acpx: the same lease, claim and end as a launch through its hooks.
+ */
+import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+
+import { LifecycleError } from "./errors.js";
+import { locateExecutable } from "./executable.js";
+import type { LaunchContext, Launches } from "./launches.js";
+import type { AcpxProcessLease } from "./lease.js";
+import type { Settlement } from "./settle.js";
+import type { WayOfEnding } from "./terminate.js";
+import { wrapperEnvironment } from "./wrapper.js";
+
+export interface AgentRequest {
+  /** A path, or a name to be found on PATH. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Default: `client:<launch id>`. */
+  readonly sessionKey?: string;
+  readonly cwd?: string;
+  /** Default: the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default: inherited. */
+  readonly stdio?: StdioOptions;
+}
+
+export interface LaunchedAgent {
+  /** The wrapper; its stdio is the agent's. */
+  readonly child: ChildProcess;
+  readonly lease: AcpxProcessLease;
+  /** How the wrapper ended, and what became of the lease. */
+  readonly ended: Promise<WayOfEnding & { readonly settlement: Settlement | undefined }>;
+  /** TERM, grace, KILL to the whole tree; resolves with what was proven. */
+  readonly end: (reason?: string) => Promise<Settlement | undefined>;
+}
+
+/** Throws LifecycleError: ERR_AGENT_COMMAND, ERR_LAUNCH_REFUSED, ERR_WRAPPER_ROOT; nothing is left running then. */
+export async function spawnAgent(
+  context: LaunchContext,
+  launches: Launches,
+  request: AgentRequest,
+): Promise<LaunchedAgent> {
+  const command = executableOf(request);
+  const args = ["--", command, ...(request.args ?? [])];
+  const launchId = randomUUID();
+  const wrapper = join(context.wrapperRoot, "acpx-wrapper");
+  const sessionKey = request.sessionKey ?? `client:${launchId}`;
+  const lease = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
+  const variables = wrapperEnvironment({
+    claimsDir: context.claimsDir,
+    gateway: context.owner,
+    termGraceMs: context.policy.termGraceMs,
+  });
+  const child = spawn(wrapper, args, {
+    cwd: request.cwd,
+    env: { ...(request.env ?? process.env), ...variables },
+    stdio: request.stdio ?? "inherit",
+  });
+  if (child.pid === undefined) {
+    const [error] = (await once(child, "error")) as [Error];
+    await launches.failed(launchId);
+    throw new LifecycleError("ERR_LAUNCH_REFUSED", `The wrapper ${wrapper} could not be started: ${error.message}`, {
+      cause: error,
+    });
+  }
+  const pinned = launches.pin(launchId, child.pid);
+  const admitted = launches.admit(pinned);
+  const ended = watchEnd(child, admitted, launches, launchId);
+  try {
+    await admitted;
+  } catch (error) {
+    // Not accepted, so no claim was published and no agent runs behind it; it is our own unreaped child.
+    child.kill("SIGTERM");
+    await ended;
+    throw error;
+  }
+  const end = (reason = "ended by its host") => launches.settle(lease.leaseId, reason);
+  return { child, lease, ended, end };
+}
+
+/** As acpx does: the end is told only after the admission has settled, however early it comes. */
+async function watchEnd(
+  child: ChildProcess,
+  admitted: Promise<void>,
+  launches: Launches,
+  launchId: string,
+): Promise<WayOfEnding & { settlement: Settlement | undefined }> {
+  const way = await new Promise<WayOfEnding>((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve({ code, signal });
+    });
+  });
+  await Promise.allSettled([admitted]);
+  return { ...way, settlement: await launches.exited(launchId, way) };
+}
+
+function executableOf({ command, env }: AgentRequest): string {
+  const located = locateExecutable(command, env?.["PATH"] ?? process.env["PATH"]);
+  if (located.kind === "found") return located.path;
+  const fault = located.kind === "missing" ? "was not found" : "is not executable";
+  const remedy = located.kind === "missing" ? "Install it or give its full path." : `Run chmod +x ${located.path}.`;
+  throw new LifecycleError("ERR_AGENT_COMMAND", `Command "${command}" ${fault}. ${remedy}`);
+}
