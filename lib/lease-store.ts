@@ -2,8 +2,25 @@
  * Leases on disk: one directory per lease, one file per revision, published by `link` so that exactly one
  * writer gets each revision. No lock, nothing lost, nothing resurrected.
  */
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { LifecycleError } from "./errors.js";
+import {
+  discardLease,
+  moveLease,
+  readAll,
+  readLatest,
+  readRevision,
+  removeOlder,
+  revisionFile,
+} from "./lease-files.js";
+import { isUuid, packLease, unpackLease } from "./lease-format.js";
 import type { AcpxProcessLease, LeaseEvent } from "./lease.js";
-import { advanceLease } from "./lease.js";
+import { advanceLease, hasEnded } from "./lease.js";
+import type { StateDir } from "./state-dir.js";
+import { openStateDir } from "./state-dir.js";
+import { errnoOf, publishOnce, saysNoHardLinks, stateError, writeNew } from "./state-file.js";
 
 export interface OpenLeases {
   readonly leases: readonly AcpxProcessLease[];
@@ -62,4 +79,168 @@ export async function advance(
   return { ok: false, because: "contended", detail: `lease ${leaseId} changed ${ATTEMPTS} times meanwhile` };
 }
 
-export declare function createLeaseStore(options: { readonly stateDir: string }): Promise<LeaseStore>;
+/** A temporary file that old belongs to a writer that is gone. */
+const STRAY_MS = 3600 * 1000;
+const WEEK_MS = 7 * 24 * 3600 * 1000;
+
+type Directories = StateDir["leases"];
+
+/** Opens (or creates) the leases of a state directory. Throws LifecycleError ERR_STATE_DIR. */
+export async function createLeaseStore(options: { readonly stateDir: string }): Promise<LeaseStore> {
+  const dirs = (await openStateDir(options.stateDir)).leases;
+  await refuseWithoutHardLinks(dirs);
+  const clock = cautiousClock();
+  return {
+    create: (lease) => create(dirs, lease),
+    publish: (next) => publish(dirs, next),
+    load: (leaseId) => load(dirs, leaseId),
+    listOpen: () => listOpen(dirs),
+    listEnded: () => listEnded(dirs),
+    prune: ({ now = clock(), maxAgeMs = WEEK_MS, maxEnded = 1000 } = {}) =>
+      prune(dirs, { now, maxAgeMs, maxEnded }),
+  };
+}
+
+/** The directory appears with its first revision in it: nobody ever sees it empty. */
+async function create(dirs: Directories, lease: AcpxProcessLease): Promise<void> {
+  const text = textOf(lease);
+  const { leaseId } = lease;
+  if (lease.revision !== 1 || hasEnded(lease)) throw misuse(`lease ${leaseId} is not a new one`);
+  if ((await readLatest(dirs.ended, leaseId)).kind !== "absent")
+    throw misuse(`lease ${leaseId} has ended: take a new id`);
+
+  const prepared = join(dirs.temporary, `${randomUUID()}.tmp`);
+  try {
+    await mkdir(prepared, { mode: 0o700 });
+    await chmod(prepared, 0o700);
+    await writeNew(join(prepared, revisionFile(1)), text);
+    await rename(prepared, join(dirs.open, leaseId));
+  } catch (error) {
+    await rm(prepared, { recursive: true, force: true }).catch(() => undefined);
+    if (["EEXIST", "ENOTEMPTY"].includes(errnoOf(error) ?? ""))
+      throw misuse(`lease ${leaseId} exists: take a new id`);
+    throw stateError("record a lease in", dirs.open, error);
+  }
+}
+
+/**
+ * The name of the next revision can be linked once only, so a writer that slept loses: somebody has that name
+ * (EEXIST), or the directory has left open/ (ENOENT). Revisions are never removed one by one, else an old name
+ * would be free again.
+ */
+async function publish(dirs: Directories, next: AcpxProcessLease): Promise<"published" | "superseded"> {
+  const text = textOf(next);
+  const { leaseId, revision } = next;
+  if (revision < 2) throw misuse(`lease ${leaseId} is new: create it`);
+  const previous = await readRevision(dirs.open, leaseId, revision - 1);
+  if (previous.kind === "unreadable") throw stateError("read lease", leaseId, previous.error);
+  // A terminal revision whose directory has not moved yet (its writer crashed) takes no successor.
+  if (previous.kind !== "lease" || hasEnded(previous.lease)) return "superseded";
+
+  const outcome = await publishOnce(join(dirs.open, leaseId, revisionFile(revision)), text, dirs.temporary);
+  if (outcome === "published" && hasEnded(next)) await retire(dirs, leaseId);
+  return outcome;
+}
+
+/** The terminal revision has ended the lease; this only tidies. Whoever lists does it again where it failed. */
+async function retire(dirs: Directories, leaseId: string): Promise<void> {
+  if (await moveLease(leaseId, dirs.open, dirs.ended)) return;
+  // Still there beside an ended one of the same id: a directory restored from a copy.
+  if ((await readLatest(dirs.ended, leaseId)).kind !== "absent")
+    await discardLease(leaseId, dirs.open, dirs.damaged);
+}
+
+/** Leases only move from open/ to ended/ to trash/, so that looking in this order misses none. */
+async function load(dirs: Directories, leaseId: string): Promise<AcpxProcessLease | undefined> {
+  if (!isUuid(leaseId)) return undefined;
+  for (const parent of [dirs.open, dirs.ended]) {
+    const found = await readLatest(parent, leaseId);
+    if (found.kind === "lease") return found.lease;
+    if (found.kind === "unreadable") throw stateError("read lease", leaseId, found.error);
+  }
+  return undefined;
+}
+
+async function listOpen(dirs: Directories): Promise<OpenLeases> {
+  const leases: AcpxProcessLease[] = [];
+  const ids = { setAside: [] as string[], newer: [] as string[], unreadable: [] as string[] };
+  for (const [leaseId, found] of await readAll(dirs.open)) {
+    switch (found.kind) {
+      case "lease":
+        if (hasEnded(found.lease)) await retire(dirs, leaseId);
+        else leases.push(found.lease);
+        break;
+      case "damaged":
+        if (await discardLease(leaseId, dirs.open, dirs.damaged)) ids.setAside.push(leaseId);
+        else ids.unreadable.push(leaseId);
+        break;
+      case "newer":
+      case "unreadable":
+        ids[found.kind].push(leaseId);
+        break;
+      case "absent":
+        break;
+    }
+  }
+  leases.sort((a, b) => a.startedAt - b.startedAt);
+  return { leases, ...ids };
+}
+
+/** Oldest end first. */
+async function listEnded(dirs: Directories): Promise<readonly AcpxProcessLease[]> {
+  const leases: AcpxProcessLease[] = [];
+  for (const [leaseId, found] of await readAll(dirs.ended)) {
+    if (found.kind === "lease" && hasEnded(found.lease)) leases.push(found.lease);
+    else if (found.kind === "lease" || found.kind === "damaged")
+      await discardLease(leaseId, dirs.ended, dirs.damaged);
+  }
+  return leases.sort((a, b) => endOf(a) - endOf(b));
+}
+
+/** Ends in the future (the clock was set back) are young, never old. */
+async function prune(dirs: Directories, limits: Required<PruneOptions>): Promise<number> {
+  for (const [name, limit] of Object.entries(limits))
+    if (Number.isNaN(limit) || limit < 0) throw misuse(`${name} must be a number of at least 0`);
+  const ended = await listEnded(dirs);
+  let pruned = 0;
+  for (const [index, lease] of ended.entries()) {
+    const excess = index < ended.length - limits.maxEnded;
+    if (!excess && limits.now - endOf(lease) <= limits.maxAgeMs) continue;
+    // Moved before it is removed: a crash half-way leaves no half lease where leases are read.
+    if (await discardLease(lease.leaseId, dirs.ended, dirs.trash)) pruned++;
+  }
+  await removeOlder(dirs.trash, Infinity, 0);
+  await removeOlder(dirs.temporary, limits.now, STRAY_MS);
+  await removeOlder(dirs.damaged, limits.now, limits.maxAgeMs);
+  return pruned;
+}
+
+const endOf = (lease: AcpxProcessLease): number => lease.endedAt ?? 0;
+
+/** Nothing is written that could not be read again. */
+function textOf(lease: AcpxProcessLease): string {
+  const text = packLease(lease);
+  const readBack = unpackLease(text);
+  if (!readBack.ok) throw misuse(`this is no whole lease: ${readBack.detail}`);
+  return text;
+}
+
+/** Tells at start-up rather than at the first launch. Whatever else is wrong with the disk is told when it matters. */
+async function refuseWithoutHardLinks(dirs: Directories): Promise<void> {
+  const probe = join(dirs.temporary, `${randomUUID()}.tmp`);
+  try {
+    await publishOnce(probe, "", dirs.temporary);
+  } catch (error) {
+    if (error instanceof LifecycleError && saysNoHardLinks(error.cause)) throw error;
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
+}
+
+/** Epoch milliseconds that never leap ahead, as the wall clock does when a board without battery finds a time server. */
+function cautiousClock(): () => number {
+  const offset = Date.now() - performance.now();
+  return () => Math.min(Date.now(), offset + performance.now());
+}
+
+const misuse = (message: string): LifecycleError => new LifecycleError("ERR_INVALID_OPTION", message);
