@@ -10,8 +10,18 @@ export const DIAGNOSTICS_CHANNEL = "acpx-lifecycle";
 
 export type LifecycleEvent =
   | { readonly type: "lease-opened"; readonly leaseId: string; readonly sessionKey: string }
-  | { readonly type: "launch-admitted"; readonly leaseId: string; readonly rootPid: number; readonly adapterPid?: number }
-  | { readonly type: "lease-ended"; readonly leaseId: string; readonly state: LeaseState; readonly deaths: number }
+  | {
+      readonly type: "launch-admitted";
+      readonly leaseId: string;
+      readonly rootPid: number;
+      readonly adapterPid?: number;
+    }
+  | {
+      readonly type: "lease-ended";
+      readonly leaseId: string;
+      readonly state: LeaseState;
+      readonly deaths: number;
+    }
   | { readonly type: "lease-left"; readonly leaseId: string; readonly because: string }
   | { readonly type: "warning"; readonly leaseId?: string; readonly message: string };
 

@@ -57,3 +57,29 @@ export interface Snapshot {
   /** Character code of the state letter. */
   readonly state: Uint8Array;
 }
+
+/** Who looks: numbers and ticks mean something only in the observer's boot and namespaces. */
+export interface Observer {
+  /** The observer's own start token. */
+  readonly token: string;
+  /** Effective uid. */
+  readonly uid: number;
+}
+
+export interface LiveEvidence {
+  readonly kind: "live";
+  readonly observer: Observer;
+  /** The handle through which it was read; a proof is bound to it. Opaque to the rules. */
+  readonly pin: object;
+  readonly reading: ProcessReading;
+  /** "argv0:" + sha256, when argv was readable. */
+  readonly commandHash?: string;
+  /** Opened before, and in possession of its number after, every other reading of the same gathering. */
+  readonly confirmed: boolean;
+}
+
+export type Evidence =
+  | LiveEvidence
+  /** `open` answered ESRCH. */
+  | { readonly kind: "absent"; readonly observer: Observer }
+  | { readonly kind: "unreadable"; readonly observer: Observer; readonly fault: Fault };

@@ -6,15 +6,21 @@ import { randomUUID } from "node:crypto";
 
 import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
-import type { Observed } from "./evidence.js";
-import type { ProcessIdentity } from "./identity.js";
+import type { Observed, ProcessReading } from "./evidence.js";
+import { startTicks, type ProcessIdentity } from "./identity.js";
 import { openLease, type AcpxProcessLease, type GatewayInstanceId, type LeaseEvent } from "./lease.js";
 import { advance } from "./lease-store.js";
 import type { ProcessHandle } from "./native.js";
 import { commandHash } from "./process.js";
 import { settleRecord, settleLease, settledByEnding, type SettleContext, type Settlement } from "./settle.js";
 import type { WayOfEnding } from "./terminate.js";
-import { installWrapper, publishClaim, removeClaimFiles, type ClaimWatch, type InstalledWrapper } from "./wrapper.js";
+import {
+  installWrapper,
+  publishClaim,
+  removeClaimFiles,
+  type ClaimWatch,
+  type InstalledWrapper,
+} from "./wrapper.js";
 
 /** What is about to be started. */
 export interface LaunchRequest {
@@ -94,9 +100,13 @@ export class Launches {
       await context.store.create(lease);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      throw new LifecycleError("ERR_LAUNCH_REFUSED", `Nothing was started: the lease could not be written. ${detail}`, {
-        cause: error,
-      });
+      throw new LifecycleError(
+        "ERR_LAUNCH_REFUSED",
+        `Nothing was started: the lease could not be written. ${detail}`,
+        {
+          cause: error,
+        },
+      );
     }
     this.#launches.set(request.launchId, {
       leaseId: lease.leaseId,
@@ -130,7 +140,10 @@ export class Launches {
     if (!pinned.opened.ok) {
       // Dead already: the host reports that better than we could.
       if (pinned.opened.reason === "gone") return;
-      throw refused(pinned, `it could not be pinned (${pinned.opened.call}: ${pinned.opened.errno ?? pinned.opened.reason})`);
+      throw refused(
+        pinned,
+        `it could not be pinned (${pinned.opened.call}: ${pinned.opened.errno ?? pinned.opened.reason})`,
+      );
     }
     const handle = pinned.opened.value;
     const reading = handle.read([]);
@@ -228,9 +241,7 @@ export class Launches {
     if (!opened.ok) return;
     const adapter = opened.value;
     const reading = adapter.read([]);
-    const { uid } = handle.read([]);
-    const own = reading.ok && reading.value.ppid === root.pid && reading.value.pgid === adapterPid;
-    if (!own || reading.value.uid !== process.geteuid?.()) {
+    if (!reading.ok || !isAdapterOf(root, reading.value)) {
       adapter.close();
       return;
     }
@@ -286,6 +297,18 @@ function wrapperName(wrapperRoot: string, command: string): string | undefined {
   if (!command.startsWith(`${wrapperRoot}/`)) return undefined;
   const name = command.slice(wrapperRoot.length + 1);
   return name === "" || name.includes("/") ? undefined : name;
+}
+
+/** The report only wakes us; what counts is what the kernel says of the process that it names. */
+function isAdapterOf(root: ProcessIdentity, adapter: ProcessReading): boolean {
+  const started = startTicks(adapter.token);
+  return (
+    adapter.ppid === root.pid &&
+    adapter.uid === process.geteuid?.() &&
+    adapter.pgid === adapter.pid &&
+    started !== undefined &&
+    started >= (startTicks(root.token) ?? Infinity)
+  );
 }
 
 function refused(pinned: PinnedLaunch, because: string): LifecycleError {

@@ -227,7 +227,11 @@ export class AcpxLifecycle implements AsyncDisposable {
     if (running !== undefined) return running;
     const { store } = this.#parts.context;
     const closing = closeSession(
-      { store, leasesOf: (sessionKey) => this.#leasesOf(sessionKey), settle: (lease, reason) => this.#settle(lease, reason) },
+      {
+        store,
+        leasesOf: (sessionKey) => this.#leasesOf(sessionKey),
+        settle: (lease, reason) => this.#settle(lease, reason),
+      },
       request,
     ).finally(() => this.#closing.delete(key));
     this.#closing.set(key, closing);
@@ -282,14 +286,18 @@ export class AcpxLifecycle implements AsyncDisposable {
   async #leasesOf(sessionKey: string): Promise<readonly AcpxProcessLease[]> {
     const { leases } = await this.#parts.context.store.listOpen();
     const candidates = leases.filter((lease) => lease.sessionKey === sessionKey);
-    const own = candidates.map(async (lease) => this.#isOwn(lease) || (await this.#parts.reaper.mayEnd(lease)));
+    const own = candidates.map(
+      async (lease) => this.#isOwn(lease) || (await this.#parts.reaper.mayEnd(lease)),
+    );
     const mine = await Promise.all(own);
     return candidates.filter((_, index) => mine[index]);
   }
 
   async #settle(lease: AcpxProcessLease, reason: string): Promise<Settlement | undefined> {
     const { launches, reaper } = this.#parts;
-    return this.#isOwn(lease) ? await launches.settle(lease.leaseId, reason) : await reaper.settle(lease, { reason });
+    return this.#isOwn(lease)
+      ? await launches.settle(lease.leaseId, reason)
+      : await reaper.settle(lease, reason);
   }
 
   /** What a dead gateway left under a session ends before the session is started again. */

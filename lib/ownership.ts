@@ -78,7 +78,13 @@ function lookAtRoot(context: OwnershipContext, lease: AcpxProcessLease): Look {
   const observer = observe(context.native);
   // A prepared lease names nobody yet; "nobody" is not evidence that somebody is gone.
   if (lease.rootPid === 0) {
-    return { evidence: { kind: "unreadable", observer, fault: { ok: false, reason: "unsupported", call: "no root recorded" } } };
+    return {
+      evidence: {
+        kind: "unreadable",
+        observer,
+        fault: { ok: false, reason: "unsupported", call: "no root recorded" },
+      },
+    };
   }
   return lookAt(context.native, observer, lease.rootPid);
 }

@@ -86,7 +86,8 @@ export interface Census {
 export async function takeCensus(native: Native, observer: Observer): Promise<Observed<Census>> {
   const snapshot = await native.snapshot();
   if (!snapshot.ok) return snapshot;
-  if (!snapshot.value.complete) return { ok: false, reason: "garbled", call: "snapshot: the table is incomplete" };
+  if (!snapshot.value.complete)
+    return { ok: false, reason: "garbled", call: "snapshot: the table is incomplete" };
   const { pid, uid } = snapshot.value;
   const readable = (number: number, row: number) =>
     uid[row] === observer.uid && number !== process.pid && number > 1;
@@ -123,7 +124,11 @@ export function sharedCensus(native: Native, observer: Observer): () => Promise<
 }
 
 /** The only way to a signal: a genuine proof, made from evidence that was read through this very handle. */
-export function signalProven(handle: ProcessHandle, proof: OwnershipProof, signal: Signal): Observed<Delivery> {
+export function signalProven(
+  handle: ProcessHandle,
+  proof: OwnershipProof,
+  signal: Signal,
+): Observed<Delivery> {
   if (!isOwnershipProof(proof) || proof.pin !== handle) {
     throw new LifecycleError(
       "ERR_PROTECTED_PROCESS",

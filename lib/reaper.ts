@@ -133,20 +133,27 @@ export class Reaper {
   }
 
   async #whyHeld(lease: AcpxProcessLease): Promise<string | undefined> {
-    if (lease.gatewayInstanceId !== this.context.gatewayInstanceId) return "it belongs to another gateway instance";
+    if (lease.gatewayInstanceId !== this.context.gatewayInstanceId)
+      return "it belongs to another gateway instance";
     const { kind, because } = await this.context.livenessOf(lease);
     return kind === "alive" || kind === "unknown" ? because : undefined;
   }
 }
 
-type MutableReport = { -readonly [Key in keyof ReapReport]: ReapReport[Key] extends readonly (infer T)[] ? T[] : ReapReport[Key] };
+type MutableReport = {
+  -readonly [Key in keyof ReapReport]: ReapReport[Key] extends readonly (infer T)[] ? T[] : ReapReport[Key];
+};
 
 function emptyReport(): MutableReport {
   return { kind: "swept", settled: [], left: [], held: [], notInspected: [], planned: [], deaths: 0 };
 }
 
 /** All items, at most `limit` at a time. */
-async function eachOf<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
+async function eachOf<T>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values();
   const worker = async () => {
     for (const item of queue) await work(item);

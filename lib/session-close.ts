@@ -44,7 +44,10 @@ export interface SessionCloseContext {
   readonly settle: (lease: AcpxProcessLease, reason: string) => Promise<Settlement | undefined>;
 }
 
-export async function closeSession(context: SessionCloseContext, request: CloseRequest): Promise<CloseOutcome> {
+export async function closeSession(
+  context: SessionCloseContext,
+  request: CloseRequest,
+): Promise<CloseOutcome> {
   const { sessionKey } = request.handle;
   const reason = request.reason ?? "session closed";
   const settlements = new Map<string, Settlement>();
@@ -52,11 +55,14 @@ export async function closeSession(context: SessionCloseContext, request: CloseR
   await Promise.all(before.map((lease) => markClosing(context.store, lease, reason)));
   const runtime = await closeRuntime(request, reason);
   // What ended by itself during the runtime's close is told too; what appeared in it is ended too.
-  const appeared = (await context.leasesOf(sessionKey)).filter((lease) => !before.some((known) => known.leaseId === lease.leaseId));
+  const appeared = (await context.leasesOf(sessionKey)).filter(
+    (lease) => !before.some((known) => known.leaseId === lease.leaseId),
+  );
   let pending: readonly AcpxProcessLease[] = [...before, ...appeared];
   for (let round = 0; round < ROUNDS && pending.length > 0; round += 1) {
     const ended = await Promise.all(pending.map((lease) => context.settle(lease, reason)));
-    for (const settlement of ended) if (settlement !== undefined) settlements.set(settlement.leaseId, settlement);
+    for (const settlement of ended)
+      if (settlement !== undefined) settlements.set(settlement.leaseId, settlement);
     const now = await context.leasesOf(sessionKey);
     pending = now.filter((lease) => !settlements.has(lease.leaseId));
   }
@@ -77,7 +83,8 @@ async function closeRuntime(request: CloseRequest, reason: string): Promise<Runt
   const { runtime, handle, discardPersistentState } = request;
   const discard = discardPersistentState === undefined ? {} : { discardPersistentState };
   const closed = await bounded(() => runtime.close({ handle, reason, ...discard }));
-  if (closed.kind !== "failed" || discardPersistentState !== true || !isUnsupported(closed.error)) return closed;
+  if (closed.kind !== "failed" || discardPersistentState !== true || !isUnsupported(closed.error))
+    return closed;
   const prepared = await bounded(async () => {
     if (runtime.prepareFreshSession === undefined) throw closed.error;
     await runtime.prepareFreshSession({ handle });
@@ -90,10 +97,12 @@ async function bounded(close: () => Promise<void>): Promise<RuntimeClose> {
   const timeout = delay(RUNTIME_CLOSE_MS, { kind: "timed-out", afterMs: RUNTIME_CLOSE_MS } as const, {
     signal: abort.signal,
   });
-  const closed = Promise.resolve().then(close).then(
-    () => ({ kind: "closed" }) as const,
-    (error: unknown) => ({ kind: "failed", error }) as const,
-  );
+  const closed = Promise.resolve()
+    .then(close)
+    .then(
+      () => ({ kind: "closed" }) as const,
+      (error: unknown) => ({ kind: "failed", error }) as const,
+    );
   try {
     return await Promise.race([closed, timeout]);
   } finally {

@@ -57,7 +57,10 @@ export async function settleLease(
   if (!termination.ended) return left(lease, termination.because, termination);
   const { proof, deaths } = termination;
   const lived = deaths.length > 0 || proof === "subreaper";
-  return await end(context, lease, lived ? "closed" : options.whenNothingLived, options.reason, { proof, deaths });
+  return await end(context, lease, lived ? "closed" : options.whenNothingLived, options.reason, {
+    proof,
+    deaths,
+  });
 }
 
 /** Ends a lease in the store alone, where nothing can be running for it any more. */
@@ -70,10 +73,15 @@ export async function settleRecord(
   return await end(context, lease, state, reason, { proof: "subreaper", deaths: [] });
 }
 
-async function terminate(context: SettleContext, lease: AcpxProcessLease, options: SettleOptions): Promise<Termination> {
+async function terminate(
+  context: SettleContext,
+  lease: AcpxProcessLease,
+  options: SettleOptions,
+): Promise<Termination> {
   let deaths: readonly ProcessIdentity[] = [];
   using root = examineRoot(context, lease);
-  if (root.root.kind === "unknown") return { ended: false, because: root.root.because, survivors: [], deaths };
+  if (root.root.kind === "unknown")
+    return { ended: false, because: root.root.because, survivors: [], deaths };
   const supervisor = lease.launch === "wrapper" ? root.members.at(-1) : undefined;
   if (supervisor !== undefined) {
     const ended = await terminateSupervisor(supervisor, context.policy, options.ending);

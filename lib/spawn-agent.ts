@@ -62,9 +62,13 @@ export async function spawnAgent(
   if (child.pid === undefined) {
     const [error] = (await once(child, "error")) as [Error];
     await launches.failed(launchId);
-    throw new LifecycleError("ERR_LAUNCH_REFUSED", `The wrapper ${wrapper} could not be started: ${error.message}`, {
-      cause: error,
-    });
+    throw new LifecycleError(
+      "ERR_LAUNCH_REFUSED",
+      `The wrapper ${wrapper} could not be started: ${error.message}`,
+      {
+        cause: error,
+      },
+    );
   }
   const pinned = launches.pin(launchId, child.pid);
   const admitted = launches.admit(pinned);
@@ -101,6 +105,7 @@ function executableOf({ command, env }: AgentRequest): string {
   const located = locateExecutable(command, env?.["PATH"] ?? process.env["PATH"]);
   if (located.kind === "found") return located.path;
   const fault = located.kind === "missing" ? "was not found" : "is not executable";
-  const remedy = located.kind === "missing" ? "Install it or give its full path." : `Run chmod +x ${located.path}.`;
+  const remedy =
+    located.kind === "missing" ? "Install it or give its full path." : `Run chmod +x ${located.path}.`;
   throw new LifecycleError("ERR_AGENT_COMMAND", `Command "${command}" ${fault}. ${remedy}`);
 }

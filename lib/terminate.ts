@@ -63,7 +63,14 @@ export type Termination =
     };
 
 /** Signals that the supervisor handles: dying by one of them (or by an exit code) follows only after ECHILD. */
-const HANDLED: ReadonlySet<NodeJS.Signals> = new Set(["SIGHUP", "SIGINT", "SIGTERM", "SIGQUIT", "SIGUSR1", "SIGUSR2"]);
+const HANDLED: ReadonlySet<NodeJS.Signals> = new Set([
+  "SIGHUP",
+  "SIGINT",
+  "SIGTERM",
+  "SIGQUIT",
+  "SIGUSR1",
+  "SIGUSR2",
+]);
 
 /** Whether this end of a supervisor proves that none of its descendants was left (opted-out ones excepted). */
 export function provesEmptyTree(ending: WayOfEnding): boolean {
@@ -107,7 +114,12 @@ export async function terminateBySearch(
   for (;;) {
     const looked = await search();
     if (!looked.ok) {
-      return { ended: false, because: `could not look: ${looked.call}`, survivors: [], deaths: [...deaths.values()] };
+      return {
+        ended: false,
+        because: `could not look: ${looked.call}`,
+        survivors: [],
+        deaths: [...deaths.values()],
+      };
     }
     using tree = looked.value;
     const denied = deniedMembers(tree);
@@ -122,7 +134,11 @@ export async function terminateBySearch(
     const kill = elapsed >= policy.termGraceMs;
     if (elapsed >= policy.budgetMs) {
       const reason = kill ? "unkillable" : "budget";
-      return survived("members outlived the budget", [...tree.members.map((m) => ({ ...identityOf(m), reason }) as const), ...denied], deaths);
+      return survived(
+        "members outlived the budget",
+        [...tree.members.map((m) => ({ ...identityOf(m), reason }) as const), ...denied],
+        deaths,
+      );
     }
     const refused: Survivor[] = [];
     for (const member of tree.members) {
@@ -132,7 +148,8 @@ export async function terminateBySearch(
       termed.add(key);
       if (!sent.ok && sent.reason !== "gone") refused.push({ ...identityOf(member), reason: "denied" });
     }
-    if (refused.length === tree.members.length) return survived("the kernel refused every signal", refused, deaths);
+    if (refused.length === tree.members.length)
+      return survived("the kernel refused every signal", refused, deaths);
     // Whoever cannot be killed must not hide its newborn children until the budget is gone.
     const patience = kill ? Math.min(KILL_ROUND_MS, policy.budgetMs - elapsed) : policy.termGraceMs - elapsed;
     await allExited(tree.members, patience, (member) => deaths.set(member.reading.token, identityOf(member)));
@@ -167,7 +184,9 @@ async function allExited(
 /** Related by a proven parent, but running under another uid: it counts as left, and nobody may signal it. */
 function deniedMembers(tree: OwnedProcessTree): Survivor[] {
   return tree.unproven
-    .filter(({ verdict }) => verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch"))
+    .filter(({ verdict }) =>
+      verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch"),
+    )
     .map(({ reading }) => ({ pid: reading.pid, token: reading.token, reason: "denied" }));
 }
 

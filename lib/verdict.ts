@@ -2,41 +2,27 @@
  * Is this process ours? Pure: a lease and evidence in, a verdict with its reasons out. The only place where an
  * `OwnershipProof` is made, and functions that signal take nothing else.
  */
-import type { Fault, ProcessReading } from "./evidence.js";
+import {
+  checkArgv,
+  checkDetach,
+  checkExecutable,
+  checkIdentity,
+  checkInstanceId,
+  checkLeaseId,
+  checkProcessGroup,
+  checkScope,
+  checkUid,
+  matchIdentity,
+  type Check,
+  type Images,
+} from "./checks.js";
+import type { Evidence, Fault, LiveEvidence, Observer } from "./evidence.js";
 import type { ProcessIdentity } from "./identity.js";
+import { relate, type Kinship } from "./kinship.js";
+import type { AcpxProcessLease } from "./lease.js";
 
-/** Who looks: numbers and ticks mean something only in the observer's boot and namespaces. */
-export interface Observer {
-  /** The observer's own start token. */
-  readonly token: string;
-  /** Effective uid. */
-  readonly uid: number;
-}
-
-export type Evidence =
-  | {
-      readonly kind: "live";
-      readonly observer: Observer;
-      /** The handle through which it was read; a proof is bound to it. Opaque here. */
-      readonly pin: object;
-      readonly reading: ProcessReading;
-      /** "argv0:" + sha256, when argv was readable. */
-      readonly commandHash?: string;
-      /** Opened before, and alive after, every other reading of the same gathering. */
-      readonly confirmed: boolean;
-    }
-  /** `open` answered ESRCH. */
-  | { readonly kind: "absent"; readonly observer: Observer }
-  | { readonly kind: "unreadable"; readonly observer: Observer; readonly fault: Fault };
-
-export type CheckName = "identity" | "uid" | "lease-id" | "instance-id" | "executable" | "argv" | "process-group";
-
-export interface Check {
-  readonly name: CheckName;
-  readonly outcome: "match" | "mismatch" | "unreadable" | "not-recorded";
-  /** One sentence: what was expected, what was read. */
-  readonly detail: string;
-}
+export type { Check, CheckName } from "./checks.js";
+export type { Evidence, LiveEvidence, Observer } from "./evidence.js";
 
 declare const minted: unique symbol;
 
@@ -53,9 +39,147 @@ export type Verdict =
   | { readonly kind: "owned"; readonly proof: OwnershipProof; readonly checks: readonly Check[] }
   | { readonly kind: "gone" | "foreign" | "unknown"; readonly because: string; readonly checks: readonly Check[] };
 
-export interface JudgeOptions {
-  /** Real paths of the configured wrapper roots. */
-  readonly wrapperRoots: readonly string[];
-  /** `<device>:<inode>` of installed wrapper images. */
-  readonly wrapperImages?: readonly string[];
+export interface JudgeOptions extends Images {
+  /** The handle that was opened at the launch of this lease and has been held since: it cannot have changed hands. */
+  readonly launchPin?: object;
+}
+
+/** Judges the root that a lease names. Never throws. */
+export function judge(lease: AcpxProcessLease, evidence: Evidence, options: JudgeOptions): Verdict {
+  switch (evidence.kind) {
+    case "absent":
+      return lease.rootPid > 0
+        ? judgeAbsence(lease, evidence.observer)
+        : undecided("The lease does not name a process yet.", []);
+    case "unreadable":
+      return judgeUnreadable(evidence.fault);
+    case "live":
+      return judgeRoot(lease, evidence, options);
+  }
+}
+
+function judgeRoot(lease: AcpxProcessLease, evidence: LiveEvidence, options: JudgeOptions): Verdict {
+  const { reading } = evidence;
+  const match = matchIdentity({ pid: lease.rootPid, token: lease.rootToken }, reading);
+  const scope = checkScope(lease, reading.token);
+  const identity = checkIdentity(match, lease.rootPid, reading);
+  const uid = checkUid(evidence.observer.uid, reading);
+  const ids = [checkLeaseId(lease, reading), checkInstanceId(lease, reading)];
+  const executable = checkExecutable(lease, reading, options);
+  const argv = checkArgv(lease, evidence.commandHash);
+  const checks = [scope, identity, uid, ...ids, executable, argv];
+  checks.push(checkProcessGroup(lease, reading, lease.launch === "wrapper"));
+
+  if (scope.outcome !== "match") return undecided(scope.detail, checks);
+  if (match === "different") return foreign(identity.detail, checks);
+  const strong = match === "same" || (match === "same-weak" && options.launchPin === evidence.pin);
+  const elsewhere = ids.find(mismatches);
+  // Another lease in the environment of a process that only looks like ours: it is the other lease's.
+  if (elsewhere !== undefined && !strong) return foreign(elsewhere.detail, checks);
+  const veto = [uid, ...ids, executable].find(mismatches);
+  if (veto !== undefined) return undecided(veto.detail, checks);
+
+  const carries = ids.every(matches);
+  switch (match) {
+    case "same":
+      return owned(lease, evidence, "identity", checks);
+    case "same-weak":
+      if (strong || carries || matches(executable)) return owned(lease, evidence, "identity", checks);
+      return undecided("Start ticks alone do not tell two processes apart, and nothing else speaks for it.", checks);
+    case "not-recorded":
+      if (carries && matches(executable)) return owned(lease, evidence, "environment", checks);
+      return undecided("No identity was recorded, and environment and executable do not both match.", checks);
+    case "not-comparable":
+      return undecided(identity.detail, checks);
+  }
+}
+
+/**
+ * Judges a process other than the root. Never throws.
+ *
+ * @param parent the proof of the parent, where the kinship is `descendant`; without it that kinship does not count
+ */
+export function judgeMember(
+  lease: AcpxProcessLease,
+  evidence: Evidence,
+  kinship: Kinship,
+  parent?: OwnershipProof,
+): Verdict {
+  switch (evidence.kind) {
+    case "absent":
+      return judgeAbsence(lease, evidence.observer);
+    case "unreadable":
+      return judgeUnreadable(evidence.fault);
+    case "live":
+      return judgeRelative(lease, evidence, isBacked(lease, kinship, parent) ? kinship : { kind: "none" });
+  }
+}
+
+function judgeRelative(lease: AcpxProcessLease, evidence: LiveEvidence, kinship: Kinship): Verdict {
+  const { reading } = evidence;
+  const scope = checkScope(lease, reading.token);
+  const uid = checkUid(evidence.observer.uid, reading);
+  const ids = [checkLeaseId(lease, reading), checkInstanceId(lease, reading)];
+  const relation = relate(lease, reading, kinship);
+  const checks = [scope, uid, ...ids, checkProcessGroup(lease, reading, false), relation.check, checkDetach(reading)];
+
+  if (scope.outcome !== "match") return undecided(scope.detail, checks);
+  const elsewhere = ids.find(mismatches);
+  if (elsewhere !== undefined) return foreign(elsewhere.detail, checks);
+  const basis = ids.every(matches) ? "environment" : relation.basis;
+  if (basis === undefined) {
+    return mismatches(relation.check) ? foreign(relation.check.detail, checks) : undecided(relation.check.detail, checks);
+  }
+  const veto = [uid, checkDetach(reading)].find(mismatches);
+  return veto === undefined ? owned(lease, evidence, basis, checks) : undecided(veto.detail, checks);
+}
+
+function isBacked(lease: AcpxProcessLease, kinship: Kinship, parent: OwnershipProof | undefined): boolean {
+  if (kinship.kind !== "descendant") return true;
+  return isOwnershipProof(parent) && parent.leaseId === lease.leaseId && parent.pin === kinship.parent.pin;
+}
+
+function judgeAbsence(lease: AcpxProcessLease, observer: Observer): Verdict {
+  const scope = checkScope(lease, observer.token);
+  if (scope.outcome !== "match") return undecided(scope.detail, [scope]);
+  return { kind: "gone", because: "The kernel knows no process of that number.", checks: [scope] };
+}
+
+function judgeUnreadable({ call, reason }: Fault): Verdict {
+  return undecided(`It could not be looked at: ${call} answered ${reason}.`, []);
+}
+
+const proofs = new WeakSet();
+
+function owned(
+  lease: AcpxProcessLease,
+  { pin, reading }: LiveEvidence,
+  basis: OwnershipProof["basis"],
+  checks: readonly Check[],
+): Verdict {
+  const identity = { pid: reading.pid, token: reading.token };
+  const proof = Object.freeze({ leaseId: lease.leaseId, identity, pin, basis }) as OwnershipProof;
+  proofs.add(proof);
+  return { kind: "owned", proof, checks };
+}
+
+/** Whether a value was made by a verdict in here; what merely looks like a proof is none. */
+export function isOwnershipProof(value: unknown): value is OwnershipProof {
+  return typeof value === "object" && value !== null && proofs.has(value);
+}
+
+function foreign(because: string, checks: readonly Check[]): Verdict {
+  return { kind: "foreign", because, checks };
+}
+
+function undecided(because: string, checks: readonly Check[]): Verdict {
+  return { kind: "unknown", because, checks };
+}
+
+function matches({ outcome }: Check): boolean {
+  return outcome === "match";
+}
+
+function mismatches({ outcome }: Check): boolean {
+  return outcome === "mismatch";
 }
