@@ -1,0 +1,108 @@
+#include "supervisor_descendants.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "procfs_linux.h"
+#include "supervisor.h"
+
+namespace acpx {
+
+namespace {
+
+void appendNumbers(std::string_view text, std::vector<pid_t>& numbers) {
+  while (!text.empty()) {
+    const size_t end = text.find(' ');
+    const std::optional<uint64_t> number = parseNumber(text.substr(0, end));
+    if (number) numbers.push_back(static_cast<pid_t>(*number));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+// Kernels built without CONFIG_PROC_CHILDREN have no such lists.
+bool kernelListsChildren() {
+  static const bool lists = access("/proc/thread-self/children", R_OK) == 0;
+  return lists;
+}
+
+std::vector<pid_t> childrenInTable(pid_t pid) {
+  std::vector<pid_t> children;
+  const Result<Snapshot> table = snapshot();
+  if (!table.ok()) return children;
+  for (size_t row = 0; row < table->pid.size(); row++) {
+    if (table->ppid[row] == pid) children.push_back(table->pid[row]);
+  }
+  return children;
+}
+
+bool hasDetachVariable(const Result<ProcessReading>& reading) {
+  return reading.ok() && reading->environment.ok() && (*reading->environment)[0] == "1";
+}
+
+// From the newest reading upwards: each link names a process that was alive, and pinned, when it
+// was read.
+bool descendsFromUs(const Descendant& one) {
+  for (const Descendant* at = &one; at->above != nullptr; at = at->above) {
+    const Result<pid_t> parent = at->handle->parent();
+    if (!parent.ok()) return false;
+    // Adopted since the listing.
+    if (*parent == getpid()) return true;
+    if (*parent != at->above->pid) return false;
+  }
+  return true;
+}
+
+void descend(pid_t pid, const Descendant* above, pid_t adapter,
+             const std::function<void(const Descendant&)>& visit) {
+  for (const pid_t child : childrenOf(pid)) {
+    const Result<Process> handle = Process::open(child);
+    Descendant one{above, child, handle.ok() ? &*handle : nullptr, 0, above && above->optedOut};
+    if (above != nullptr && (one.handle == nullptr || !descendsFromUs(one))) continue;
+    if (one.handle != nullptr) {
+      const Result<ProcessReading> reading = one.handle->read({kDetachVariable});
+      if (reading.ok()) one.pgid = reading->pgid;
+      if (child != adapter && hasDetachVariable(reading)) one.optedOut = true;
+    }
+    descend(child, &one, adapter, visit);
+    visit(one);
+  }
+}
+
+}  // namespace
+
+void Descendant::signal(int signo) const {
+  if (above == nullptr) {
+    kill(pid, signo);
+  } else {
+    (void)handle->signal(signo).ok();
+  }
+}
+
+std::vector<pid_t> childrenOf(pid_t pid) {
+  if (!kernelListsChildren()) return childrenInTable(pid);
+  std::vector<pid_t> children;
+  // Each thread has a list of its own.
+  const Directory threads(opendir((procPath(pid) + "/task").c_str()));
+  if (!threads) return children;
+  while (const dirent* thread = readdir(threads.get())) {
+    if (!parseNumber(thread->d_name)) continue;
+    const std::string name = std::string(thread->d_name) + "/children";
+    const Result<std::string> list = readAll(dirfd(threads.get()), name.c_str());
+    if (list.ok()) appendNumbers(*list, children);
+  }
+  return children;
+}
+
+bool childOptedOut(pid_t pid) {
+  const Result<Process> handle = Process::open(pid);
+  return handle.ok() && hasDetachVariable(handle->read({kDetachVariable}));
+}
+
+void walkDescendants(pid_t adapter, const std::function<void(const Descendant&)>& visit) {
+  descend(getpid(), nullptr, adapter, visit);
+}
+
+}  // namespace acpx
