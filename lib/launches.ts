@@ -220,6 +220,11 @@ export class Launches {
     }
   }
 
+  /** The handle held since the launch of a lease. */
+  handleOf(leaseId: string): ProcessHandle | undefined {
+    return this.#byLease(leaseId)?.handle;
+  }
+
   /** Waits for endings under way; agents that still run are left alone. */
   async dispose(): Promise<void> {
     await Promise.allSettled(this.#settling.values());
@@ -265,7 +270,7 @@ export class Launches {
   }
 
   async #settle(leaseId: string, reason: string, ending?: WayOfEnding): Promise<Settlement | undefined> {
-    const launch = [...this.#launches.values()].find((candidate) => candidate.leaseId === leaseId);
+    const launch = this.#byLease(leaseId);
     const lease = await this.context.store.load(leaseId);
     if (ending !== undefined && lease !== undefined && settledByEnding(lease, ending)) {
       return await settleRecord(this.context, lease, "closed", reason);
@@ -275,6 +280,11 @@ export class Launches {
       reason,
       ...(launch === undefined ? {} : { ending: launch.ending.promise }),
     });
+  }
+
+  #byLease(leaseId: string): Launch | undefined {
+    for (const launch of this.#launches.values()) if (launch.leaseId === leaseId) return launch;
+    return undefined;
   }
 
   async #abandon(launchId: string, launch: Launch, reason: string): Promise<void> {

@@ -2,18 +2,20 @@
  * From a lease to the live processes that are provably its own: gathers evidence, lets the pure rules judge it,
  * and keeps the handles, so that a proof can still be used when the verdict is in.
  */
-import type { Observed, ProcessReading } from "./evidence.js";
+import type { Fault, Observed, ProcessReading } from "./evidence.js";
 import type { AcpxProcessLease } from "./lease.js";
 import type { Native, ProcessHandle } from "./native.js";
-import { confirm, lookAt, lookAtAll, observe, type Census, type Look } from "./process.js";
+import { confirm, lookAt, lookAtAll, lookThrough, observe, type Census, type Look } from "./process.js";
 import { candidatesFor, proveTree, type UnprovenMember } from "./process-tree.js";
 import { judge, type JudgeOptions, type OwnershipProof, type Verdict } from "./verdict.js";
 
 /** What every judgement of one lifecycle shares. */
-export interface OwnershipContext extends JudgeOptions {
+export interface OwnershipContext extends Omit<JudgeOptions, "launchPin"> {
   readonly native: Native;
   /** A table that was begun after the call; see `sharedCensus`. */
   readonly census: () => Promise<Observed<Census>>;
+  /** The handle held since the launch of a lease, where this process launched it. */
+  readonly launchHandle: (leaseId: string) => ProcessHandle | undefined;
 }
 
 export interface OwnedMember {
@@ -28,20 +30,24 @@ export interface OwnedProcessTree extends Disposable {
   readonly root: Verdict;
   /** Children first; the root, when it is owned, comes last. */
   readonly members: readonly OwnedMember[];
+  /** Ours, and left alone at their own request. */
+  readonly detached: readonly ProcessReading[];
   /** Related in some way, but not provably ours: never signalled. */
   readonly unproven: readonly UnprovenMember[];
+  /** As long as there are any, nobody can say that all are gone. */
+  readonly unreadable: readonly Fault[];
   release(): void;
 }
 
 /** The verdict on the root alone: one process is read, no table. */
 export function examineRoot(context: OwnershipContext, lease: AcpxProcessLease): OwnedProcessTree {
   const look = lookAtRoot(context, lease);
-  const root = judge(lease, look.evidence, context);
+  const root = judge(lease, look.evidence, judgeOptions(context, lease));
   const members: OwnedMember[] =
     root.kind === "owned" && look.evidence.kind === "live" && look.handle !== undefined
       ? [{ reading: look.evidence.reading, proof: root.proof, handle: look.handle }]
       : [];
-  return ownedTree(lease, root, members, [], [look]);
+  return pinnedTree(context, [look], { lease, root, members, detached: [], unproven: [], unreadable: [] });
 }
 
 /** The root and everybody who can be proven to belong to it. A fault when the table could not be read whole. */
@@ -56,48 +62,42 @@ export async function examineTree(
 
   const pinnedRoot = lookAtRoot(context, lease);
   const pids = new Set([...candidatesFor(lease, snapshot), ...(carriers.get(lease.leaseId) ?? [])]);
-  pids.delete(lease.rootPid);
-  pids.delete(process.pid);
-  pids.delete(1);
+  for (const never of [lease.rootPid, process.pid, 1]) pids.delete(never);
   const others = lookAtAll(context.native, observer, [...pids]);
   // Opened before the others were read; the parent numbers they show are its own if it holds its number even now.
   const root = confirm(pinnedRoot);
   const looks = [root, ...others];
-  const handles = new Map<object, ProcessHandle>();
-  for (const { handle } of looks) if (handle !== undefined) handles.set(handle, handle);
   const evidence = { root: root.evidence, others: others.map((look) => look.evidence) };
-  const proven = proveTree(lease, evidence, context);
+  const proven = proveTree(lease, evidence, judgeOptions(context, lease));
   const members = proven.members.flatMap(({ reading, proof }) => {
-    const handle = handles.get(proof.pin);
+    const handle = looks.find((look) => look.handle === proof.pin)?.handle;
     return handle === undefined ? [] : [{ reading, proof, handle }];
   });
-  return { ok: true, value: ownedTree(lease, proven.root, members, proven.unproven, looks) };
+  return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members }) };
 }
 
+/** A prepared lease names nobody yet, and "nobody" is not evidence that somebody is gone. */
 function lookAtRoot(context: OwnershipContext, lease: AcpxProcessLease): Look {
   const observer = observe(context.native);
-  // A prepared lease names nobody yet; "nobody" is not evidence that somebody is gone.
-  if (lease.rootPid === 0) {
-    return {
-      evidence: {
-        kind: "unreadable",
-        observer,
-        fault: { ok: false, reason: "unsupported", call: "no root recorded" },
-      },
-    };
-  }
-  return lookAt(context.native, observer, lease.rootPid);
+  if (lease.rootPid === 0) return { evidence: { kind: "absent", observer } };
+  const held = context.launchHandle(lease.leaseId);
+  if (held === undefined) return lookAt(context.native, observer, lease.rootPid);
+  return { evidence: lookThrough(observer, held), handle: held };
 }
 
-function ownedTree(
-  lease: AcpxProcessLease,
-  root: Verdict,
-  members: readonly OwnedMember[],
-  unproven: readonly UnprovenMember[],
+function judgeOptions(context: OwnershipContext, lease: AcpxProcessLease): JudgeOptions {
+  const launchPin = context.launchHandle(lease.leaseId);
+  return launchPin === undefined ? context : { ...context, launchPin };
+}
+
+function pinnedTree(
+  context: OwnershipContext,
   looks: readonly Look[],
+  tree: Omit<OwnedProcessTree, "release" | typeof Symbol.dispose>,
 ): OwnedProcessTree {
+  const held = context.launchHandle(tree.lease.leaseId);
   const release = () => {
-    for (const look of looks) look.handle?.close();
+    for (const { handle } of looks) if (handle !== held) handle?.close();
   };
-  return { lease, root, members, unproven, release, [Symbol.dispose]: release };
+  return { ...tree, release, [Symbol.dispose]: release };
 }

@@ -30,7 +30,22 @@ export interface Look {
 
 /** Opens `pid` and reads what a verdict needs. `absent` only when the kernel knows no such process. */
 export function lookAt(native: Native, observer: Observer, pid: number): Look {
-  return readThrough(observer, native.open(pid));
+  return readOpened(observer, native.open(pid));
+}
+
+/** The same through a handle that is held already; it stays its holder's to close. */
+export function lookThrough(observer: Observer, handle: ProcessHandle): Evidence {
+  const reading = handle.read(OWNERSHIP_VARIABLES);
+  if (!reading.ok) return withoutReading(observer, reading);
+  const { argv } = reading.value;
+  return {
+    kind: "live",
+    observer,
+    pin: handle,
+    reading: reading.value,
+    ...(argv.ok ? { commandHash: commandHash(argv.value) } : {}),
+    confirmed: false,
+  };
 }
 
 /**
@@ -39,7 +54,7 @@ export function lookAt(native: Native, observer: Observer, pid: number): Look {
  */
 export function lookAtAll(native: Native, observer: Observer, pids: readonly number[]): Look[] {
   const opened = pids.map((pid) => native.open(pid));
-  return opened.map((handle) => readThrough(observer, handle)).map(confirm);
+  return opened.map((handle) => readOpened(observer, handle)).map(confirm);
 }
 
 /** Says whether the process of a look still holds its number now. */
@@ -48,24 +63,12 @@ export function confirm(look: Look): Look {
   return { evidence: { ...look.evidence, confirmed: look.handle.signal(0).ok }, handle: look.handle };
 }
 
-function readThrough(observer: Observer, opened: Observed<ProcessHandle>): Look {
+function readOpened(observer: Observer, opened: Observed<ProcessHandle>): Look {
   if (!opened.ok) return { evidence: withoutReading(observer, opened) };
-  const handle = opened.value;
-  const reading = handle.read(OWNERSHIP_VARIABLES);
-  if (!reading.ok) {
-    handle.close();
-    return { evidence: withoutReading(observer, reading) };
-  }
-  const { argv } = reading.value;
-  const evidence: Evidence = {
-    kind: "live",
-    observer,
-    pin: handle,
-    reading: reading.value,
-    ...(argv.ok ? { commandHash: commandHash(argv.value) } : {}),
-    confirmed: false,
-  };
-  return { evidence, handle };
+  const evidence = lookThrough(observer, opened.value);
+  if (evidence.kind === "live") return { evidence, handle: opened.value };
+  opened.value.close();
+  return { evidence };
 }
 
 function withoutReading(observer: Observer, fault: Fault): Evidence {

@@ -6,9 +6,10 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { LifecycleError } from "./errors.js";
 import type { Observed } from "./evidence.js";
+import type { ProcessIdentity } from "./identity.js";
 import type { OwnedMember, OwnedProcessTree } from "./ownership.js";
 import { signalProven } from "./process.js";
-import type { ProcessIdentity } from "./identity.js";
+import type { Check, CheckName } from "./verdict.js";
 
 export interface TerminationPolicy {
   /** Between TERM and KILL, milliseconds. */
@@ -125,6 +126,9 @@ export async function terminateBySearch(
     const denied = deniedMembers(tree);
     if (tree.members.length === 0) {
       if (denied.length > 0) return survived("members of another uid are left", denied, deaths);
+      const [unreadable] = tree.unreadable;
+      if (unreadable !== undefined)
+        return survived(`a candidate could not be read: ${unreadable.call}`, [], deaths);
       emptyLooks += 1;
       if (emptyLooks === 2) return { ended: true, proof: "search", deaths: [...deaths.values()] };
       continue;
@@ -181,12 +185,12 @@ async function allExited(
   }
 }
 
-/** Related by a proven parent, but running under another uid: it counts as left, and nobody may signal it. */
+/** Provably related, but running under another uid: it counts as left, and nobody may signal it. */
 function deniedMembers(tree: OwnedProcessTree): Survivor[] {
+  const says = (checks: readonly Check[], name: CheckName, outcome: Check["outcome"]) =>
+    checks.some((check) => check.name === name && check.outcome === outcome);
   return tree.unproven
-    .filter(({ verdict }) =>
-      verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch"),
-    )
+    .filter(({ verdict: { checks } }) => says(checks, "uid", "mismatch") && says(checks, "kinship", "match"))
     .map(({ reading }) => ({ pid: reading.pid, token: reading.token, reason: "denied" }));
 }
 
