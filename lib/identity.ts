@@ -68,9 +68,8 @@ export function compareStartTokens(recorded: string, observed: string): TokenCom
   const a = parseStartToken(recorded);
   const b = parseStartToken(observed);
   if (a === undefined || b === undefined || !scopesEqual(a, b)) return "not-comparable";
-  if (a.platform === "darwin" || b.platform === "darwin") {
-    return a.platform === b.platform && a.unique === b.unique ? "same" : "different";
-  }
+  if (a.platform === "darwin") return b.platform === "darwin" && a.unique === b.unique ? "same" : "different";
+  if (b.platform === "darwin") return "not-comparable";
   if (a.ticks !== b.ticks) return "different";
   if (a.inode === undefined || b.inode === undefined) return "same-weak";
   return a.inode === b.inode ? "same" : "different";

@@ -5,7 +5,6 @@
 import {
   checkArgv,
   checkDetach,
-  checkExecutable,
   checkIdentity,
   checkInstanceId,
   checkLeaseId,
@@ -14,10 +13,10 @@ import {
   checkUid,
   matchIdentity,
   type Check,
-  type Images,
 } from "./checks.js";
 import type { Evidence, Fault, LiveEvidence, Observer } from "./evidence.js";
 import type { ProcessIdentity } from "./identity.js";
+import { checkExecutable, type Images } from "./image-check.js";
 import { relate, type Kinship } from "./kinship.js";
 import type { AcpxProcessLease } from "./lease.js";
 
@@ -37,7 +36,11 @@ export interface OwnershipProof {
 
 export type Verdict =
   | { readonly kind: "owned"; readonly proof: OwnershipProof; readonly checks: readonly Check[] }
-  | { readonly kind: "gone" | "foreign" | "unknown"; readonly because: string; readonly checks: readonly Check[] };
+  | {
+      readonly kind: "gone" | "foreign" | "unknown";
+      readonly because: string;
+      readonly checks: readonly Check[];
+    };
 
 export interface JudgeOptions extends Images {
   /** The handle that was opened at the launch of this lease and has been held since: it cannot have changed hands. */
@@ -85,7 +88,10 @@ function judgeRoot(lease: AcpxProcessLease, evidence: LiveEvidence, options: Jud
       return owned(lease, evidence, "identity", checks);
     case "same-weak":
       if (strong || carries || matches(executable)) return owned(lease, evidence, "identity", checks);
-      return undecided("Start ticks alone do not tell two processes apart, and nothing else speaks for it.", checks);
+      return undecided(
+        "Start ticks alone do not tell two processes apart, and nothing else speaks for it.",
+        checks,
+      );
     case "not-recorded":
       if (carries && matches(executable)) return owned(lease, evidence, "environment", checks);
       return undecided("No identity was recorded, and environment and executable do not both match.", checks);
@@ -121,17 +127,27 @@ function judgeRelative(lease: AcpxProcessLease, evidence: LiveEvidence, kinship:
   const uid = checkUid(evidence.observer.uid, reading);
   const ids = [checkLeaseId(lease, reading), checkInstanceId(lease, reading)];
   const relation = relate(lease, reading, kinship);
-  const checks = [scope, uid, ...ids, checkProcessGroup(lease, reading, false), relation.check, checkDetach(reading)];
+  const checks = [scope, uid, ...ids, checkProcessGroup(lease, reading, false), relation.check];
 
   if (scope.outcome !== "match") return undecided(scope.detail, checks);
   const elsewhere = ids.find(mismatches);
   if (elsewhere !== undefined) return foreign(elsewhere.detail, checks);
   const basis = ids.every(matches) ? "environment" : relation.basis;
   if (basis === undefined) {
-    return mismatches(relation.check) ? foreign(relation.check.detail, checks) : undecided(relation.check.detail, checks);
+    return mismatches(relation.check)
+      ? foreign(relation.check.detail, checks)
+      : undecided(relation.check.detail, checks);
   }
-  const veto = [uid, checkDetach(reading)].find(mismatches);
-  return veto === undefined ? owned(lease, evidence, basis, checks) : undecided(veto.detail, checks);
+  if (mismatches(uid)) return undecided(uid.detail, checks);
+  const detach = checkDetach(reading);
+  return detach === undefined
+    ? owned(lease, evidence, basis, checks)
+    : undecided(detach.detail, [...checks, detach]);
+}
+
+/** Ours in every other respect, and left alone because it asked for it. */
+export function optsOut(verdict: Verdict): boolean {
+  return verdict.kind === "unknown" && verdict.checks.some(({ name }) => name === "detach");
 }
 
 function isBacked(lease: AcpxProcessLease, kinship: Kinship, parent: OwnershipProof | undefined): boolean {
