@@ -21,7 +21,7 @@ import { Launches, type LaunchContext } from "./launches.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import { createLeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
-import { holdOwnerLock, hostId } from "./owner-lock.js";
+import { holdOwnerLock, hostId, lookAtOwner, removeDeadOwnerLocks, withSweepLock } from "./owner-lock.js";
 import { examineRoot, examineTree, type OwnedProcessTree } from "./ownership.js";
 import { observe, sharedCensus } from "./process.js";
 import { Reaper, type ReapOptions, type ReapReport } from "./reaper.js";
@@ -125,12 +125,14 @@ export class AcpxLifecycle implements AsyncDisposable {
     const observer = observe(addon);
     const owner = { pid: process.pid, token: observer.token, ...(host === undefined ? {} : { host }) };
     const claimsDir = join(stateDir.path, "claims");
+    const store = await createLeaseStore({ stateDir: stateDir.path });
     const context: LaunchContext = {
       native: addon,
       census: sharedCensus(addon, observer),
+      launchHandle: (leaseId) => launches.handleOf(leaseId),
       wrapperRoots: [wrapperRoot],
       wrapperImages: [wrapper.fileId],
-      store: await createLeaseStore({ stateDir: stateDir.path }),
+      store,
       policy,
       gatewayInstanceId: await resolveGatewayInstanceId({ stateDir: stateDir.path }),
       owner,
@@ -138,13 +140,18 @@ export class AcpxLifecycle implements AsyncDisposable {
       claimsDir,
       claims: watchClaims(claimsDir),
     };
-    return new AcpxLifecycle({
-      stateDir: stateDir.path,
-      context,
-      launches: new Launches(context),
-      reaper: new Reaper(context, stateDir.path),
-      ownerLock: await holdOwnerLock(stateDir.path, owner),
+    const launches = new Launches(context);
+    const reaper = new Reaper({
+      ...context,
+      livenessOf: (lease) => lookAtOwner(stateDir.path, lease.owner, owner),
+      alone: (sweep) => withSweepLock(stateDir.path, sweep),
+      tidy: async () => {
+        const { leases } = await store.listOpen();
+        await removeDeadOwnerLocks(stateDir.path, [owner, ...leases.map((lease) => lease.owner)]);
+      },
     });
+    const ownerLock = await holdOwnerLock(stateDir.path, owner);
+    return new AcpxLifecycle({ stateDir: stateDir.path, context, launches, reaper, ownerLock });
   }
 
   private constructor(parts: Parts) {
