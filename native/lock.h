@@ -34,7 +34,8 @@ struct Busy {};
 enum class LockMode : uint8_t { exclusive, probe };
 
 // `unsupported` on network and FUSE file systems, where a lock may be local or forgotten by the
-// server. A probe that finds the lock free answers with a null HeldLock.
-Result<std::variant<HeldLock, Busy>> takeLock(const std::string& path, LockMode mode);
+// server. A probe that finds the lock free answers with null.
+Result<std::variant<std::unique_ptr<HeldLock>, Busy>> takeLock(const std::string& path,
+                                                               LockMode mode);
 
 }  // namespace acpx

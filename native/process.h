@@ -145,6 +145,9 @@ Result<Snapshot> snapshot();
 // Own children only. Fault: denied (EACCES after exec, EPERM across sessions), gone.
 Result<pid_t> setProcessGroup(pid_t pid, pid_t pgid);
 
+// The calling process's own group, which signalGroup refuses.
+pid_t ownGroup();
+
 // What this kernel and sandbox can do; probed once, read-only.
 struct Backend {
   const char* platform;

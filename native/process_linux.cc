@@ -129,7 +129,7 @@ Result<Delivery> Process::signal(int signo) const {
 }
 
 Result<Delivery> Process::signalGroup(int signo) const {
-  if (pid_ == 1 || pid_ == getpgrp()) return kProtected;
+  if (pid_ == 1 || pid_ == ownGroup()) return kProtected;
   if (!backend().pinnedSignals) return Fault{Reason::unsupported, 0, "pidfd_send_signal"};
   if (!backend().groupSignals) return signalMembers(signo);
   if (sendThroughPidfd(process_, signo, kSignalProcessGroup) != 0) {
@@ -147,6 +147,10 @@ Result<pid_t> setProcessGroup(pid_t pid, pid_t pgid) {
   if (pid == getpid()) return kProtected;
   if (setpgid(pid, pgid) != 0) return faultOf(errno, "setpgid");
   return pgid;
+}
+
+pid_t ownGroup() {
+  return getpgrp();
 }
 
 }  // namespace acpx

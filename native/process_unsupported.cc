@@ -43,6 +43,9 @@ Result<Snapshot> snapshot() {
 Result<pid_t> setProcessGroup(pid_t, pid_t) {
   return kUnsupported;
 }
+pid_t ownGroup() {
+  return 0;
+}
 uint64_t bootTicks() {
   return 0;
 }
