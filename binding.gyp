@@ -16,7 +16,7 @@
       }, {
         "process_sources": ["native/process_unsupported.cc"],
         "addon_sources": [],
-        "static_libc": "0",
+        "static_libc": 0,
       }],
     ],
   },
@@ -60,7 +60,7 @@
           "ldflags!": ["-rdynamic"],
           "ldflags": ["-Wl,--gc-sections"],
           "configurations": { "Release": { "cflags!": ["-O3"], "cflags": ["-Os"] } },
-          "conditions": [["static_libc=='1'", { "ldflags": ["-static"] }]],
+          "conditions": [["static_libc==1", { "ldflags": ["-static"] }]],
         },
       ],
     }],
