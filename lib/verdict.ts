@@ -173,7 +173,7 @@ function owned(
   basis: OwnershipProof["basis"],
   checks: readonly Check[],
 ): Verdict {
-  const identity = { pid: reading.pid, token: reading.token };
+  const identity = Object.freeze({ pid: reading.pid, token: reading.token });
   const proof = Object.freeze({ leaseId: lease.leaseId, identity, pin, basis }) as OwnershipProof;
   proofs.add(proof);
   return { kind: "owned", proof, checks };
