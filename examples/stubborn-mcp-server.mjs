@@ -4,6 +4,7 @@
  * swallows SIGTERM); this one does it on purpose.
  */
 import { createInterface } from "node:readline";
+import { setInterval } from "node:timers";
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"]) process.on(signal, () => {});
 setInterval(() => {}, 2 ** 30);
