@@ -52,8 +52,9 @@ export async function openStateDir(path: string): Promise<StateDir> {
 
 async function makeRoot(path: string): Promise<string> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    const created = await mkdir(path, { recursive: true, mode: 0o700 });
     const real = realpathSync.native(path);
+    if (created !== undefined) await chmod(real, 0o700);
     if (!(await stat(real)).isDirectory())
       throw new LifecycleError("ERR_STATE_DIR", `${path} is no directory: choose another state directory`);
     return real;
