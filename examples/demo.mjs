@@ -1,0 +1,246 @@
+/**
+ * Two gateways, the real codex-acp with an MCP server that will not go, crashes, and a pid that somebody else gets:
+ * step by step, each claim checked where it is made. Ends with a status other than 0 at the first thing that is not so.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { codexCommand, codexHome, startSilentModel } from "./demo/codex.mjs";
+import { Gateway } from "./demo/gateway.mjs";
+import { eventually, everybody, isAlive, nameOf, pin, treeOf } from "./demo/processes.mjs";
+import { claim, drawLease, elapsed, step, tell } from "./demo/story.mjs";
+
+const GRACE_MS = 1_000;
+const beside = (file) => fileURLToPath(new URL(file, import.meta.url));
+const directory = realpathSync(mkdtempSync(join(tmpdir(), "acpx-lifecycle-demo-")));
+const foreignBefore = foreignFiles();
+const model = await startSilentModel();
+const gateways = [];
+/** Every process of a session that was ever shown. */
+const seen = new Map();
+
+/** What codex and acpx would write without a home of their own. */
+function foreignFiles() {
+  return [".codex", ".acpx"].filter((name) => existsSync(join(homedir(), name))).join();
+}
+
+function configOf(name) {
+  const home = join(directory, name);
+  const cwd = join(home, "work");
+  mkdirSync(cwd, { recursive: true });
+  return {
+    stateDir: join(home, "state"),
+    wrapperRoot: join(home, "wrappers"),
+    termGraceMs: GRACE_MS,
+    cwd,
+    agents: { codex: codexCommand },
+    agentEnv: codexHome(home, model),
+    mcpServers: [
+      // The last word is for the demo itself: whoever carries it is its own.
+      {
+        name: "stubborn",
+        command: process.execPath,
+        args: [beside("stubborn-mcp-server.mjs"), directory],
+        env: [],
+      },
+    ],
+  };
+}
+
+async function startGateway(name, config) {
+  const gateway = await Gateway.start(name, config);
+  gateways.push(gateway);
+  tell(`gateway ${name} is process ${gateway.pid}`);
+  return gateway;
+}
+
+const noneAlive = (processes) => !processes.some(isAlive);
+const isMcpServer = ({ argv }) => argv.includes(beside("stubborn-mcp-server.mjs"));
+
+/** Ensures a session, waits for its MCP server, and shows its lease. */
+async function ensure(gateway, sessionKey) {
+  const { backendSessionId } = await gateway.call("ensure", { sessionKey });
+  return { ...(await running(gateway, sessionKey)), backendSessionId };
+}
+
+/** acpx starts the agent of a session that it has a record of with the next turn only. */
+async function resume(gateway, sessionKey, requestId) {
+  const { backendSessionId } = await gateway.call("ensure", { sessionKey });
+  await beginTurn(gateway, sessionKey, requestId);
+  return { ...(await running(gateway, sessionKey)), backendSessionId };
+}
+
+async function running(gateway, sessionKey) {
+  const [{ lease }] = await gateway.call("status", { sessionKey });
+  await eventually("the MCP server of the session", () => treeOf(lease.rootPid).some(isMcpServer));
+  return await show(gateway, sessionKey);
+}
+
+async function show(gateway, sessionKey) {
+  const [status, ...others] = await gateway.call("status", { sessionKey });
+  claim(status !== undefined && others.length === 0, `${sessionKey} has one open lease`);
+  drawLease(status);
+  const tree = treeOf(status.lease.rootPid);
+  for (const process of tree) seen.set(process.pid, process);
+  return { ...status, tree };
+}
+
+/** Begins a turn and resolves when codex has asked its model. */
+async function beginTurn(gateway, sessionKey, requestId) {
+  const asked = model.asked();
+  await gateway.call("turn", { sessionKey, text: "say hello", requestId });
+  await asked;
+}
+
+async function cancel(gateway, sessionKey, turn) {
+  await gateway.call("cancel", { sessionKey });
+  return await gateway.event("turn-ended", ({ requestId }) => requestId === turn);
+}
+
+async function main() {
+  step("a", "Two gateways, one session each");
+  const configA = configOf("a");
+  let a = await startGateway("A", configA);
+  const b = await startGateway("B", configOf("b"));
+  const [sessionA, sessionB] = ["session-of-A", "session-of-B"];
+  let ownedByA = await ensure(a, sessionA);
+  const ownedByB = await ensure(b, sessionB);
+  for (const { verdict, members, tree } of [ownedByA, ownedByB]) {
+    claim(verdict.kind === "owned", "its root is owned, by live evidence");
+    claim(tree.length === members.length, `all ${tree.length} processes of the tree are provably its own`);
+  }
+  const mcpServer = ownedByA.tree.find(isMcpServer);
+  claim(mcpServer.pgid === mcpServer.pid, "codex has put its MCP server into a process group of its own");
+  const untouchedB = () => ownedByB.tree.every(isAlive);
+
+  step("b", "A turn on A is cancelled");
+  await beginTurn(a, sessionA, "turn-b");
+  tell("the agent is waiting for its model; cancelTurn");
+  const { result } = await cancel(a, sessionA, "turn-b");
+  claim(result.status === "cancelled", "the turn ended as cancelled");
+  const afterCancel = await show(a, sessionA);
+  claim(afterCancel.lease.rootPid === ownedByA.lease.rootPid, "the root is the same process as before");
+  claim(afterCancel.lease.state === "open", "the lease is still open");
+  claim(ownedByA.tree.every(isAlive), "no process was ended, not even the smallest");
+
+  step("c", "The session on A is closed, and started again");
+  const outcome = await a.call("close", { sessionKey: sessionA, reason: "step c" });
+  claim(noneAlive(ownedByA.tree), `when close answers, all ${ownedByA.tree.length} processes are gone`);
+  const [settled] = outcome.leases;
+  claim(settled.state === "closed", `the lease is closed; how that is known: ${settled.proof}`);
+  claim(untouchedB(), "B is untouched");
+  const again = await resume(a, sessionA, "turn-c");
+  claim(again.lease.leaseId !== ownedByA.lease.leaseId, "started again, it has a new lease");
+  claim(again.backendSessionId === ownedByA.backendSessionId, "and goes on with the same session of codex");
+  ownedByA = again;
+
+  step("d", "Gateway A is killed with SIGKILL in the middle of that turn");
+  const orphaned = pin(ownedByA.tree);
+  await a.kill();
+  const lasted = await orphaned.gone(GRACE_MS + 500);
+  claim(
+    lasted !== undefined,
+    `the wrapper saw it and ended all ${ownedByA.tree.length} processes in ${Math.round(lasted ?? 0)} ms (grace ${GRACE_MS} ms)`,
+  );
+  claim(untouchedB(), "B is untouched");
+
+  step("e", "Gateway A and its wrapper are killed in the same instant");
+  a = await startGateway("A", configA);
+  ownedByA = await resume(a, sessionA, "turn-e1");
+  await cancel(a, sessionA, "turn-e1");
+  await beginTurn(a, sessionA, "turn-e2");
+  const [wrapper, adapter] = ownedByA.tree;
+  const killed = pin([wrapper, adapter]);
+  // Stopped, the gateway cannot react to the end of the wrapper any more.
+  a.child.kill("SIGSTOP");
+  process.kill(wrapper.pid, "SIGKILL");
+  await a.kill();
+  claim((await killed.gone(5_000)) !== undefined, "gateway, wrapper and adapter are dead");
+  const survivors = await eventually("the death of whoever notices", () => {
+    const left = ownedByA.tree.filter(isAlive);
+    return left.every(isMcpServer) && left;
+  });
+  claim(survivors.length > 0, "what codex started with a cleared environment, in its own group, lives on:");
+  for (const survivor of survivors) tell(`  ${survivor.pid} ${nameOf(survivor)} (session ${survivor.sid})`);
+  claim(
+    survivors.every(({ sid }) => sid === adapter.pid),
+    "it is still in the session of the dead adapter",
+  );
+  a = await startGateway("A", configA);
+  await show(a, sessionA);
+  const report = await a.call("reap");
+  claim(noneAlive(survivors), "reapStartupOrphans ended it");
+  claim(report.deaths === survivors.length, `it signalled and saw die exactly ${report.deaths}`);
+  const reaped = report.settled.find(({ leaseId }) => leaseId === ownedByA.lease.leaseId);
+  claim(
+    reaped?.state === "closed",
+    `the lease of the dead gateway is ${reaped?.state}; how: ${reaped?.proof}`,
+  );
+  claim(untouchedB(), "B is untouched");
+
+  step("f", "The pid in a lease now belongs to a stranger");
+  const reuse = await inNamespace({ ...configOf("f"), mcpServers: [] });
+  if (reuse.refused !== undefined) {
+    tell(
+      `this kernel gives no PID namespace to this user, so a pid cannot be reused on purpose: ${reuse.refused}`,
+    );
+  } else {
+    const { lease, stranger, before, report: sweep, strangerLives } = reuse;
+    tell(`in a PID namespace of its own; the lease names root ${lease.rootPid}, whose wrapper is dead`);
+    claim(stranger.pid === lease.rootPid, `process ${stranger.pid} is now "${nameOf(stranger)}"`);
+    claim(before.verdict.kind === "foreign", `the verdict is foreign: ${before.verdict.because}`);
+    claim(sweep.settled[0]?.state === "lost", "the sweep settles the lease as lost");
+    claim(sweep.deaths === 0 && strangerLives, "nobody was signalled; the stranger lives");
+  }
+
+  step("g", "Nothing is left");
+  await a.stop();
+  await b.call("close", { sessionKey: sessionB });
+  claim(noneAlive(ownedByB.tree), "B's session is closed, its processes are gone");
+  await b.stop();
+  claim(noneAlive([...seen.values()]), `of ${seen.size} processes that were shown none is left`);
+  const own = everybody().filter(
+    ({ pid, argv }) => pid !== process.pid && argv.some((word) => word.includes(directory)),
+  );
+  claim(own.length === 0, "no process anywhere names the demo's directory");
+  claim(foreignFiles() === foreignBefore, "codex and acpx wrote nothing outside that directory");
+}
+
+/** Step f needs a PID namespace; without privileges a user namespace may allow one. */
+async function inNamespace(config) {
+  const user = process.getuid() === 0 ? [] : ["--user", "--map-root-user"];
+  const unshare = ["--pid", "--fork", "--mount-proc", "--kill-child", ...user];
+  const probe = spawn("unshare", [...unshare, "true"], { stdio: ["ignore", "ignore", "pipe"] });
+  const [refused, [code]] = await Promise.all([text(probe.stderr), once(probe, "exit")]);
+  if (code !== 0) return { refused: refused.trim() };
+  // The shell is the namespace's init: it waits for whoever is orphaned, so that dead numbers become free.
+  const command = ["sh", "-c", '"$@"; exit $?', "sh", process.execPath, beside("demo/pid-reuse.mjs")];
+  const inside = spawn("unshare", [...unshare, ...command, JSON.stringify(config)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [output, [status]] = await Promise.all([text(inside.stdout), once(inside, "exit")]);
+  claim(status === 0, "the step ran to its end");
+  return JSON.parse(output);
+}
+
+try {
+  await main();
+  process.exitCode = 0;
+} catch (error) {
+  console.error(`\n${error.stack}`);
+  process.exitCode = 1;
+} finally {
+  model.stop();
+  for (const gateway of gateways) if (gateway.child.exitCode === null) await gateway.kill();
+  await pin([...seen.values()]).gone(GRACE_MS + 4_000);
+  rmSync(directory, { recursive: true, force: true });
+}
+console.log(
+  process.exitCode === 0
+    ? `\nAll of it was so, in ${elapsed()} s.`
+    : "\nThe demo stopped at the first thing that was not so.",
+);
