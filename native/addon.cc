@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "lock.h"
@@ -355,13 +354,12 @@ struct Locks {
 Value takeLock(const CallbackInfo& info) {
   const Env env = info.Env();
   const LockMode mode = info[1].As<Napi::Boolean>() ? LockMode::exclusive : LockMode::probe;
-  auto outcome = acpx::takeLock(info[0].As<Napi::String>().Utf8Value(), mode);
-  if (!outcome.ok()) return toJs(env, outcome.fault());
-  auto* held = std::get_if<std::unique_ptr<HeldLock>>(&*outcome);
-  if (held == nullptr) return success(env, env.Null());
-  if (*held == nullptr) return success(env, Napi::Number::New(env, 0));
+  Result<LockAttempt> attempt = acpx::takeLock(info[0].As<Napi::String>().Utf8Value(), mode);
+  if (!attempt.ok()) return toJs(env, attempt.fault());
+  if (attempt->busy) return success(env, env.Null());
+  if (!attempt->held) return success(env, Napi::Number::New(env, 0));
   Locks* locks = env.GetInstanceData<Locks>();
-  locks->held.emplace(++locks->last, std::move(*held));
+  locks->held.emplace(++locks->last, std::move(attempt->held));
   return success(env, Napi::Number::New(env, locks->last));
 }
 

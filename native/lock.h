@@ -6,7 +6,6 @@
 #pragma once
 
 #include <memory>
-#include <variant>
 
 #include "process.h"
 
@@ -27,15 +26,18 @@ class HeldLock {
   const FileId file_;
 };
 
-struct Busy {};
+// `held` is null when somebody else has the lock, and after a probe.
+struct LockAttempt {
+  bool busy = false;
+  std::unique_ptr<HeldLock> held;
+};
 
 // `exclusive` creates the file (0600) and keeps the lock; `probe` only asks whether anybody else
 // holds it.
 enum class LockMode : uint8_t { exclusive, probe };
 
 // `unsupported` on network and FUSE file systems, where a lock may be local or forgotten by the
-// server. A probe that finds the lock free answers with null.
-Result<std::variant<std::unique_ptr<HeldLock>, Busy>> takeLock(const std::string& path,
-                                                               LockMode mode);
+// server.
+Result<LockAttempt> takeLock(const std::string& path, LockMode mode);
 
 }  // namespace acpx

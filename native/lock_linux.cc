@@ -76,9 +76,7 @@ HeldLock::~HeldLock() {
   registry().erase(share);
 }
 
-Result<std::variant<std::unique_ptr<HeldLock>, Busy>> takeLock(const std::string& path,
-                                                               LockMode mode) {
-  using Outcome = std::variant<std::unique_ptr<HeldLock>, Busy>;
+Result<LockAttempt> takeLock(const std::string& path, LockMode mode) {
   const bool exclusive = mode == LockMode::exclusive;
   const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusive ? O_RDWR | O_CREAT : O_RDONLY);
   Descriptor file(open(path.c_str(), flags, 0600));
@@ -97,12 +95,12 @@ Result<std::variant<std::unique_ptr<HeldLock>, Busy>> takeLock(const std::string
   const auto share = registry().find(id);
   if (share != registry().end()) {
     ++share->second.holders;
-    return Outcome(std::make_unique<HeldLock>(id));
+    return LockAttempt{false, std::make_unique<HeldLock>(id)};
   }
   const int error = tryLock(file.get(), exclusive ? LOCK_EX : LOCK_SH);
-  if (error == EWOULDBLOCK) return Outcome(Busy{});
+  if (error == EWOULDBLOCK) return LockAttempt{true, nullptr};
   if (error != 0) return faultOf(error, "flock");
-  if (!exclusive) return Outcome(nullptr);
+  if (!exclusive) return LockAttempt{false, nullptr};
 
   // Somebody may have removed the name in the meantime: then we hold a lock that nobody can find.
   struct stat named;
@@ -110,7 +108,7 @@ Result<std::variant<std::unique_ptr<HeldLock>, Busy>> takeLock(const std::string
     return Fault{Reason::gone, ENOENT, "flock"};
   }
   registry()[id] = Share{file.release(), 1};
-  return Outcome(std::make_unique<HeldLock>(id));
+  return LockAttempt{false, std::make_unique<HeldLock>(id)};
 }
 
 }  // namespace acpx

@@ -51,7 +51,7 @@ uint64_t bootTicks() {
 }
 
 HeldLock::~HeldLock() = default;
-Result<std::variant<std::unique_ptr<HeldLock>, Busy>> takeLock(const std::string&, LockMode) {
+Result<LockAttempt> takeLock(const std::string&, LockMode) {
   return kUnsupported;
 }
 
