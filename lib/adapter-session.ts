@@ -41,7 +41,7 @@ export function followsAnchor(
     return false;
   if (notYounger(lease.adapterToken ?? "", reading.token) !== true) return false;
   if (isRecordedAdapter(lease, anchor)) return true;
-  return (startTicks(reading.token) ?? Infinity) <= anchor.readAtTicks;
+  return startedBefore(reading.token, anchor.readAtTicks);
 }
 
 /** Shows that the number is no longer the adapter's: another process has it, or a member is older than the adapter. */
@@ -52,7 +52,6 @@ export function disownsSession(lease: AcpxProcessLease, reading: ProcessReading)
   return reading.sid === adapterPid && notYounger(adapterToken, reading.token) === false;
 }
 
-/** The tick of the last sight itself does not count: the rest of it was unobserved, and long enough for a reuse. */
 function wasBornWhileAdapterLived(lease: AcpxProcessLease, reading: ProcessReading): boolean {
   if (reading.pid === lease.adapterPid || lease.adapterToken === undefined) return false;
   return (
@@ -60,6 +59,7 @@ function wasBornWhileAdapterLived(lease: AcpxProcessLease, reading: ProcessReadi
   );
 }
 
+/** The tick of a sight itself does not count: the rest of it was unobserved, and long enough for a reuse. */
 function startedBefore(token: string, ticks: number | undefined): boolean {
   const started = startTicks(token);
   return started !== undefined && ticks !== undefined && started < ticks;

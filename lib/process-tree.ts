@@ -3,6 +3,7 @@
  * proofs. A table never proves anything; it only says where to look.
  */
 import type { Evidence, Fault, LiveEvidence, ProcessReading, Snapshot } from "./evidence.js";
+import { startTicks } from "./identity.js";
 import { byParent, optedOut, sessionKinship, strangersAmong, type Kinship } from "./kinship.js";
 import type { AcpxProcessLease } from "./lease.js";
 import {
@@ -14,7 +15,7 @@ import {
   type Verdict,
 } from "./verdict.js";
 
-/** Everybody below `pids` (which are left out themselves). Loops, as stale tables show them, end. */
+/** Everybody below `pids` (who are left out themselves). A stale table may show loops. */
 export function descendantsOf(snapshot: Pick<Snapshot, "pid" | "ppid">, pids: readonly number[]): number[] {
   const children = new Map<number, number[]>();
   snapshot.pid.forEach((pid, row) => {
@@ -24,31 +25,34 @@ export function descendantsOf(snapshot: Pick<Snapshot, "pid" | "ppid">, pids: re
     else siblings.push(pid);
   });
   const family = new Set(pids);
-  // A set iterates over what is added on the way, and takes nobody twice.
+  // A set iterates over what is added on the way, and takes nobody twice: a loop ends.
   for (const pid of family) for (const child of children.get(pid) ?? []) family.add(child);
   for (const pid of pids) family.delete(pid);
   return [...family];
 }
 
-/** Orders so that nobody comes before a child of theirs; members of a loop come last. */
-export function childrenFirst<T extends { readonly reading: Pick<ProcessReading, "pid" | "ppid"> }>(
+/**
+ * Orders so that nobody comes before a child of theirs; members of a loop come last. Orphans show no parent, so of
+ * those the younger come first: they may be children of the older.
+ */
+export function childrenFirst<T extends { readonly reading: Pick<ProcessReading, "pid" | "ppid" | "token"> }>(
   members: readonly T[],
 ): T[] {
+  const born = new Map(members.map((member) => [member, startTicks(member.reading.token) ?? 0]));
+  const youngestFirst = [...members].sort((a, b) => (born.get(b) ?? 0) - (born.get(a) ?? 0));
   const byPid = new Map(members.map((member) => [member.reading.pid, member]));
-  const children = new Map<T, number>(members.map((member) => [member, 0]));
-  const parentOf = (member: T) =>
-    member.reading.ppid === member.reading.pid ? undefined : byPid.get(member.reading.ppid);
-  const count = (member: T | undefined, step: 1 | -1): number => {
-    if (member === undefined) return -1;
-    const left = (children.get(member) ?? 0) + step;
-    children.set(member, left);
-    return left;
-  };
-  for (const member of members) count(parentOf(member), 1);
-  const ordered = new Set(members.filter((member) => children.get(member) === 0));
+  const parentOf = ({ reading }: T) => (reading.ppid === reading.pid ? undefined : byPid.get(reading.ppid));
+  const childrenLeft = new Map<T | undefined, number>();
+  for (const member of members)
+    childrenLeft.set(parentOf(member), (childrenLeft.get(parentOf(member)) ?? 0) + 1);
+
+  const ordered = new Set(youngestFirst.filter((member) => !childrenLeft.has(member)));
+  // A set iterates over what is added on the way: parents join when the last of their children has.
   for (const member of ordered) {
     const parent = parentOf(member);
-    if (parent !== undefined && count(parent, -1) === 0) ordered.add(parent);
+    const left = (childrenLeft.get(parent) ?? 0) - 1;
+    childrenLeft.set(parent, left);
+    if (parent !== undefined && left === 0) ordered.add(parent);
   }
   return [...ordered, ...members.filter((member) => !ordered.has(member))];
 }
@@ -100,38 +104,40 @@ export function proveTree(
   options: JudgeOptions,
 ): ProvenTree {
   const root = judge(lease, evidence.root, options);
-  const rootPid = evidence.root.kind === "live" ? evidence.root.reading.pid : 0;
-  const family = evidence.others.filter(
-    (other) => other.kind === "live" && other.reading.pid !== rootPid,
-  ) as LiveEvidence[];
+  const rootLook = evidence.root.kind === "live" ? evidence.root : undefined;
+  // Another process has the root's number. It may be one of ours all the same, by its environment or session.
+  const impostor = root.kind === "foreign" ? rootLook : undefined;
+  const family = evidence.others
+    .filter((other) => other.kind === "live")
+    .filter(({ reading }) => reading.pid !== rootLook?.reading.pid)
+    .concat(impostor ?? []);
   const proven = new Map<LiveEvidence, OwnershipProof>();
-  let impostor: LiveEvidence | undefined;
-  if (evidence.root.kind === "live") {
-    if (root.kind === "owned") proven.set(evidence.root, root.proof);
-    // Another process has the root's number. It may be one of ours all the same, by its environment or session.
-    if (root.kind === "foreign") family.push((impostor = evidence.root));
-  }
+  if (root.kind === "owned" && rootLook !== undefined) proven.set(rootLook, root.proof);
   const detached = extend(lease, proven, family);
   const strangers = strangersAmong(lease, family, impostor);
-  const unproven = family
-    .filter((member) => member !== impostor && !proven.has(member) && !detached.has(member))
-    .map((member) => ({
-      reading: member.reading,
-      verdict: judgeMember(lease, member, strangers.get(member) ?? NONE),
-    }));
-  // The root was entered first; it ends last, because everybody below it may be its child.
-  const members = [...proven].map(([{ reading }, proof]) => ({ reading, proof }));
-  const last = root.kind === "owned" ? members.splice(0, 1) : [];
   return {
     root,
-    members: [...childrenFirst(members), ...last],
+    members: inEndingOrder(proven, root.kind === "owned" ? rootLook : undefined),
     detached: [...detached].map(({ reading }) => reading),
-    unproven,
+    unproven: family
+      .filter((member) => member !== impostor && !proven.has(member) && !detached.has(member))
+      .map((member) => {
+        const verdict = judgeMember(lease, member, strangers.get(member) ?? { kind: "none" });
+        return { reading: member.reading, verdict };
+      }),
     unreadable: evidence.others.flatMap((other) => (other.kind === "unreadable" ? [other.fault] : [])),
   };
 }
 
-const NONE: Kinship = { kind: "none" };
+/** The root last, whatever parent it shows: it is the one that everybody else descends from. */
+function inEndingOrder(
+  proven: ReadonlyMap<LiveEvidence, OwnershipProof>,
+  root?: LiveEvidence,
+): ProvenMember[] {
+  const all = [...proven].map(([look, proof]) => ({ look, member: { reading: look.reading, proof } }));
+  const below = all.filter(({ look }) => look !== root).map(({ member }) => member);
+  return [...childrenFirst(below), ...all.filter(({ look }) => look === root).map(({ member }) => member)];
+}
 
 /** Adds to `proven` everybody of the family who can be, and returns those who are ours but opted out. */
 function extend(
@@ -147,13 +153,13 @@ function extend(
     if (verdict.kind === "owned" && !out.has(member)) proven.set(member, verdict.proof);
     else if (verdict.kind === "owned" || optsOut(verdict)) detached.add(member);
   };
-  const session = sessionKinship(lease, family);
+  const session = sessionKinship(lease, [...proven.keys(), ...family]);
   for (const member of family) consider(member, session(member));
   const children = byParent(family);
   // Maps and sets iterate over what is added on the way: this goes on until nobody new is found.
   for (const [parent, proof] of proven) {
-    for (const child of children.get(parent.reading.pid) ?? [])
-      consider(child, { kind: "descendant", parent }, proof);
+    const kinship: Kinship = { kind: "descendant", parent };
+    for (const child of children.get(parent.reading.pid) ?? []) consider(child, kinship, proof);
   }
   for (const parent of detached) {
     for (const child of children.get(parent.reading.pid) ?? []) if (!proven.has(child)) detached.add(child);

@@ -1,7 +1,7 @@
 /**
  * A lease and readings that agree with it; a row changes the one thing that it is about.
  */
-import { INSTANCE_ID, LEASE_ID } from "../../lib/environment.js";
+import { DETACH, INSTANCE_ID, LEASE_ID, NIL_ID } from "../../lib/environment.js";
 import type {
   Executable,
   Fault,
@@ -20,6 +20,7 @@ export const INSTANCE = "22222222-2222-4222-8222-222222222222";
 export const OTHER_LEASE = "33333333-3333-4333-8333-333333333333";
 export const OTHER_INSTANCE = "44444444-4444-4444-8444-444444444444";
 export const ROOT = "/srv/openclaw/wrappers";
+export const NIL = NIL_ID;
 export const COMMAND_HASH = `argv0:${"5".repeat(64)}`;
 export const UID = 1000;
 
@@ -77,7 +78,7 @@ export function environment(
   instanceId: string | null,
   more = {},
 ): ProcessReading["environment"] {
-  return seen({ [LEASE_ID]: leaseId, [INSTANCE_ID]: instanceId, OPENCLAW_ACPX_LEASE_DETACH: null, ...more });
+  return seen({ [LEASE_ID]: leaseId, [INSTANCE_ID]: instanceId, [DETACH]: null, ...more });
 }
 
 export const CARRIES = environment(LEASE, INSTANCE);
