@@ -11,14 +11,15 @@ import { isAlive, look, pin, treeOf } from "./processes.mjs";
 
 const config = JSON.parse(process.argv[2]);
 const gateway = await Gateway.start("first", config);
-await gateway.call("ensure", { sessionKey: "reused", agent: "fixture" });
+await gateway.call("ensure", { sessionKey: "reused" });
 const [{ lease }] = await gateway.call("status");
-const tree = pin(treeOf(lease.rootPid));
-// Stopped, it cannot react to the wrapper's end any more: as if both died in the same instant.
+const tree = treeOf(lease.rootPid);
+const ending = pin(tree);
+// Stopped, it cannot react to the wrapper's end any more: as if all died in the same instant.
 gateway.child.kill("SIGSTOP");
-process.kill(lease.rootPid, "SIGKILL");
+for (const { pid } of tree) process.kill(pid, "SIGKILL");
 await gateway.kill();
-if ((await tree.gone(10_000)) === undefined) throw new Error("the killed tree did not end");
+if ((await ending.gone(10_000)) === undefined) throw new Error("the killed tree did not end");
 
 const stranger = await strangerWithPid(lease.rootPid);
 const second = await Gateway.start("second", config);
