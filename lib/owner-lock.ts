@@ -4,16 +4,16 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { lstat, readdir, unlink } from "node:fs/promises";
+import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { LifecycleError } from "./errors.js";
 import type { ProcessIdentity } from "./identity.js";
 import * as addon from "./native.js";
-import type { FileLock, Native } from "./native.js";
+import type { FileLock, Native, Observed, ProcessReading } from "./native.js";
 import type { LeaseOwner, OwnerLiveness, OwnerView } from "./owner-liveness.js";
 import { ownerLiveness } from "./owner-liveness.js";
-import { ignore, stateError } from "./state-file.js";
+import { stateError } from "./state-file.js";
 
 export type { OwnerLiveness } from "./owner-liveness.js";
 
@@ -28,8 +28,8 @@ export interface OwnerLock extends FileLock {
 /** Locks that this process took, whether or not it has them still: it lives, so they are no dead gateway's. */
 const taken = new Set<string>();
 
-/** Who probes holds a lock for microseconds; who still finds it taken after so many looks has met a real holder. */
-const ATTEMPTS = 50;
+/** Sweeps hold the lock of another gateway for moments; who still finds it taken then has met a real holder. */
+const ATTEMPTS = 20;
 const RETRY_MS = 10;
 
 /** Says that the process of `owner` lives. Throws LifecycleError ERR_STATE_DIR when its lock file cannot be made. */
@@ -41,22 +41,15 @@ export async function holdOwnerLock(
   const path = ownerLockPath(stateDir, owner);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const outcome = native.holdLock(path, "exclusive");
-    if (!outcome.ok) {
-      if (outcome.reason === "unsupported") return { held: false, release: () => undefined };
+    if (outcome.ok && "held" in outcome.value) {
+      taken.add(path);
+      return Object.assign(outcome.value.held, { held: true });
+    }
+    if (!outcome.ok && outcome.reason === "unsupported") return { held: false, release: () => undefined };
+    // `gone`: a sweep removed the name between open and lock. Busy: a sweep is about to.
+    if (!outcome.ok && outcome.reason !== "gone")
       throw stateError("lock", path, Object.assign(new Error(outcome.call), { code: outcome.errno }));
-    }
-    if ("busy" in outcome.value) {
-      await delay(RETRY_MS);
-      continue;
-    }
-    const lock = outcome.value.held;
-    // A sweep may have removed the name between our open and our lock; a lock without a name tells nobody.
-    if ((await inodeOf(path)) === undefined) {
-      lock.release();
-      continue;
-    }
-    taken.add(path);
-    return { held: true, release: lock.release.bind(lock) };
+    await delay(RETRY_MS);
   }
   throw new LifecycleError(
     "ERR_STATE_DIR",
@@ -69,40 +62,26 @@ export async function lookAtOwner(
   stateDir: string,
   owner: LeaseOwner,
   self: LeaseOwner,
-  native: Pick<Native, "holdLock" | "open"> = addon,
+  native: Pick<Native, "holdLock" | "readMany"> = addon,
 ): Promise<OwnerLiveness> {
-  // Not even probed: within one process a lock that is held already is given again, and with it taken from us.
+  // Our own lock is not tried: to the process that holds it, it looks as free as to nobody else.
   if (owner.pid === self.pid && owner.token === self.token)
     return { kind: "alive", because: "this gateway holds it", copied: false };
-  const process = lookAtProcess(owner.pid, native);
-  return ownerLiveness({
-    owner,
-    self,
-    process,
-    lock: await lookAtLock(ownerLockPath(stateDir, owner), native),
-  });
+  const [reading] = await native.readMany([owner.pid], []);
+  const lock = lookAtLock(ownerLockPath(stateDir, owner), native);
+  return ownerLiveness({ owner, self, process: processOf(reading), lock });
 }
 
-function lookAtProcess(pid: number, native: Pick<Native, "open">): OwnerView["process"] {
-  const opened = native.open(pid);
-  if (opened.ok) {
-    try {
-      // A zombie still opens; only reading it says that it is dead.
-      const reading = opened.value.read([]);
-      if (reading.ok) return { kind: "live", token: reading.value.token };
-      return reading.reason === "gone" ? { kind: "absent" } : { kind: "unreadable", detail: reading.call };
-    } finally {
-      opened.value.close();
-    }
-  }
-  return opened.reason === "gone" ? { kind: "absent" } : { kind: "unreadable", detail: opened.call };
+/** A zombie can still be opened but no longer be read, so that only a living process has a reading. */
+function processOf(reading: Observed<ProcessReading> | undefined): OwnerView["process"] {
+  if (reading?.ok) return { kind: "live", token: reading.value.token };
+  if (reading?.reason === "gone") return { kind: "absent" };
+  return { kind: "unreadable", detail: reading?.call ?? "no answer" };
 }
 
-async function lookAtLock(path: string, native: Locks): Promise<OwnerView["lock"]> {
-  // Trying a lock creates its file, and a fresh one is free: absence must not turn into "dead".
-  if ((await inodeOf(path)) === undefined) return "missing";
+function lookAtLock(path: string, native: Locks): OwnerView["lock"] {
   const outcome = native.holdLock(path, "probe");
-  if (!outcome.ok) return "unknown";
+  if (!outcome.ok) return outcome.reason === "gone" ? "missing" : "unknown";
   if ("busy" in outcome.value) return "held";
   outcome.value.held.release();
   return "free";
@@ -156,18 +135,16 @@ export async function removeDeadOwnerLocks(
   return removed;
 }
 
-/** Only while we hold it, and only if the name still means the file that we locked. */
+/** Only while we hold it: its owner, if it is just starting, finds the name gone and makes a new one. */
 async function removeIfFree(path: string, native: Locks): Promise<boolean> {
-  const before = await inodeOf(path);
-  if (before === undefined) return false;
   const outcome = native.holdLock(path, "exclusive");
   if (!outcome.ok || "busy" in outcome.value) return false;
   try {
-    if ((await inodeOf(path)) !== before) return false;
-    return await unlink(path).then(
-      () => true,
-      () => false,
-    );
+    await unlink(path);
+    return true;
+  } catch {
+    // Left for the next sweep.
+    return false;
   } finally {
     outcome.value.held.release();
   }
@@ -177,10 +154,6 @@ const LOCK_NAME = /^[1-9]\d{0,9}\.[0-9a-f]{16}\.lock$/;
 
 function ownerLockPath(stateDir: string, { pid, token }: ProcessIdentity): string {
   return join(stateDir, "owners", `${pid}.${sha256(token).slice(0, 16)}.lock`);
-}
-
-async function inodeOf(path: string): Promise<bigint | undefined> {
-  return (await lstat(path, { bigint: true }).catch(ignore("ENOENT")))?.ino;
 }
 
 /**

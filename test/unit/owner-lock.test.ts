@@ -12,6 +12,7 @@ const self = { pid: 4100, token: tokenOf(1000), host: "a".repeat(64) };
 const owner = { pid: 3900, token: tokenOf(900), host: "a".repeat(64) };
 const abroad = { ...owner, token: tokenOf(900, { pidns: 4026532999 }) };
 const UNSUPPORTED: Fault = { ok: false, reason: "unsupported", call: "fstatfs" };
+const GONE: Fault = { ok: false, reason: "gone", call: "open", errno: "ENOENT" };
 const DENIED: Fault = { ok: false, reason: "denied", call: "open", errno: "EACCES" };
 const BUSY: LockOutcome = { ok: true, value: { busy: true } };
 
@@ -27,11 +28,12 @@ afterEach(() => {
   rmSync(stateDir, { recursive: true });
 });
 
-/** Locks that answer in turn; `undefined`: ours. Like the real ones they create their file. */
+/** Locks that answer in turn; `undefined`: ours. Like the real ones, taking creates the file and probing does not. */
 function locks(...answers: readonly (LockOutcome | Fault | undefined)[]): Pick<Native, "holdLock"> {
   const turns = answers.values();
   return {
-    holdLock(path) {
+    holdLock(path, mode) {
+      if (mode === "probe" && !existsSync(path)) return GONE;
       if (!existsSync(path)) writeFileSync(path, "", { mode: 0o600 });
       const answer = turns.next().value;
       return answer ?? { ok: true, value: { held: { release: () => void released.push(basename(path)) } } };
@@ -39,9 +41,7 @@ function locks(...answers: readonly (LockOutcome | Fault | undefined)[]): Pick<N
   };
 }
 
-const noProcess: Pick<Native, "open"> = {
-  open: () => ({ ok: false, reason: "gone", call: "pidfd_open", errno: "ESRCH" }),
-};
+const noProcess: Pick<Native, "readMany"> = { readMany: () => Promise.resolve([GONE]) };
 
 describe("saying that we live", () => {
   test("the lock's name is pid and token, and it lasts until it is released", async () => {
@@ -60,18 +60,12 @@ describe("saying that we live", () => {
   });
 
   test("a lock whose name a sweep took away is taken anew", async () => {
-    const native = locks();
-    let turn = 0;
-    const lock = await holdOwnerLock(stateDir, owner, {
-      holdLock(path, mode) {
-        const outcome = native.holdLock(path, mode);
-        if (turn++ === 0) unlinkSync(path);
-        return outcome;
-      },
-    });
-    expect(lock.held).toBe(true);
-    expect(released).toHaveLength(1);
-    expect(await readdir(join(stateDir, "owners"))).toHaveLength(1);
+    expect((await holdOwnerLock(stateDir, owner, locks(GONE, undefined))).held).toBe(true);
+  });
+
+  test("a lock that somebody else keeps is a typed error, after a while", async () => {
+    const kept = { holdLock: () => BUSY };
+    await expect(holdOwnerLock(stateDir, owner, kept)).rejects.toMatchObject({ code: "ERR_STATE_DIR" });
   });
 
   test("where locks mean nothing it says so", async () => {
@@ -158,18 +152,16 @@ describe("removing the locks of dead gateways", () => {
     expect((await names()).map((name) => name.split(".")[0]).sort()).toEqual(["2", "3", "4100", "notes"]);
   });
 
-  test("a name that means another file by now stays", async () => {
+  test("one that cannot be removed is left, and let go of", async () => {
     await plant(1);
-    const swap: Pick<Native, "holdLock"> = {
+    const vanishing: Pick<Native, "holdLock"> = {
       holdLock(path, mode) {
         const outcome = locks().holdLock(path, mode);
-        writeFileSync(`${path}.new`, "");
-        renameSync(`${path}.new`, path);
+        unlinkSync(path);
         return outcome;
       },
     };
-    expect(await removeDeadOwnerLocks(stateDir, [], swap)).toBe(0);
-    expect(await names()).toHaveLength(1);
+    expect(await removeDeadOwnerLocks(stateDir, [], vanishing)).toBe(0);
     expect(released).toHaveLength(1);
   });
 
