@@ -12,7 +12,14 @@ import { openLease, type AcpxProcessLease, type GatewayInstanceId, type LeaseEve
 import { advance } from "./lease-store.js";
 import type { ProcessHandle } from "./native.js";
 import { commandHash } from "./process.js";
-import { settleRecord, settleLease, settledByEnding, type SettleContext, type Settlement } from "./settle.js";
+import {
+  settleLost,
+  settleLease,
+  settleProven,
+  settledByEnding,
+  type SettleContext,
+  type Settlement,
+} from "./settle.js";
 import type { WayOfEnding } from "./terminate.js";
 import {
   installWrapper,
@@ -37,7 +44,6 @@ export interface LaunchContext extends SettleContext {
   readonly owner: AcpxProcessLease["owner"];
   /** Real path. */
   readonly wrapperRoot: string;
-  readonly claimsDir: string;
   readonly claims: ClaimWatch;
   /** Collects the images that were installed, for the verdicts. */
   readonly wrapperImages: string[];
@@ -188,7 +194,7 @@ export class Launches {
     if (launch === undefined) return undefined;
     launch.ending.resolve(ending);
     const settlement = await this.settle(launch.leaseId, "its root ended", ending);
-    this.#forget(launchId, launch);
+    await this.#forget(launchId, launch);
     return settlement;
   }
 
@@ -229,7 +235,7 @@ export class Launches {
   async dispose(): Promise<void> {
     await Promise.allSettled(this.#settling.values());
     await this.giveUpPrepared(0);
-    for (const [launchId, launch] of this.#launches) this.#forget(launchId, launch);
+    for (const [launchId, launch] of this.#launches) await this.#forget(launchId, launch);
   }
 
   /** Claim, report, adapter: section by section what the wrapper waits for. */
@@ -273,7 +279,7 @@ export class Launches {
     const launch = this.#byLease(leaseId);
     const lease = await this.context.store.load(leaseId);
     if (ending !== undefined && lease !== undefined && settledByEnding(lease, ending)) {
-      return await settleRecord(this.context, lease, "closed", reason);
+      return await settleProven(this.context, lease, reason);
     }
     return await settleLease(this.context, leaseId, {
       whenNothingLived: "closed",
@@ -289,16 +295,15 @@ export class Launches {
 
   async #abandon(launchId: string, launch: Launch, reason: string): Promise<void> {
     const lease = await this.context.store.load(launch.leaseId);
-    if (lease !== undefined) await settleRecord(this.context, lease, "lost", reason);
-    this.#forget(launchId, launch);
+    if (lease !== undefined) await settleLost(this.context, lease, reason);
+    await this.#forget(launchId, launch);
   }
 
-  #forget(launchId: string, launch: Launch): void {
+  async #forget(launchId: string, { handle, adapter }: Launch): Promise<void> {
     this.#launches.delete(launchId);
-    const { handle } = launch;
-    if (handle !== undefined) void removeClaimFiles(this.context.claimsDir, handle);
+    adapter?.close();
     handle?.close();
-    launch.adapter?.close();
+    if (handle !== undefined) await removeClaimFiles(this.context.claimsDir, handle);
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import { LifecycleError } from "./errors.js";
 import type { ProcessReading } from "./evidence.js";
 import { resolveGatewayInstanceId } from "./gateway-instance.js";
+import { startTicks } from "./identity.js";
 import { Launches, type LaunchContext } from "./launches.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import { createLeaseStore } from "./lease-store.js";
@@ -32,7 +33,7 @@ import { spawnAgent, type AgentRequest, type LaunchedAgent } from "./spawn-agent
 import { openStateDir, type StateDir } from "./state-dir.js";
 import { terminationPolicy, type TerminationPolicy } from "./terminate.js";
 import type { Verdict } from "./verdict.js";
-import { installWrapper, watchClaims, wrapperEnvironment } from "./wrapper.js";
+import { installWrapper, sweepClaims, watchClaims, wrapperEnvironment } from "./wrapper.js";
 
 export interface AcpxLifecycleOptions {
   /** Where leases live; one installation, possibly several gateway processes. */
@@ -148,6 +149,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       tidy: async () => {
         const { leases } = await store.listOpen();
         await removeDeadOwnerLocks(stateDir.path, [owner, ...leases.map((lease) => lease.owner)]);
+        await sweepClaims(claimsDir, ({ pid, ticks }) => !runsSince(pid, ticks));
       },
     });
     const ownerLock = await holdOwnerLock(stateDir.path, owner);
@@ -318,6 +320,14 @@ export class AcpxLifecycle implements AsyncDisposable {
     const { owner } = this.#parts.context;
     return lease.owner.pid === owner.pid && lease.owner.token === owner.token;
   }
+}
+
+/** Whether a process of that number and start tick is alive here. */
+function runsSince(pid: number, ticks: number): boolean {
+  const opened = addon.open(pid);
+  if (!opened.ok) return opened.reason !== "gone";
+  opened.value.close();
+  return startTicks(opened.value.token) === ticks;
 }
 
 /** Ours around the host's: the pin comes before anything is awaited, and the host hears of an end at once. */

@@ -5,7 +5,7 @@
 import type { GatewayInstanceId, AcpxProcessLease } from "./lease.js";
 import type { OwnerLiveness } from "./owner-lock.js";
 import { examineTree } from "./ownership.js";
-import { settleLease, settleRecord, type SettleContext, type Settlement } from "./settle.js";
+import { settleLease, settleLost, type SettleContext, type Settlement } from "./settle.js";
 
 export interface ReapOptions {
   /** Leases not yet begun are left for the next sweep. */
@@ -86,7 +86,7 @@ export class Reaper {
         return undefined;
       case "dead-elsewhere":
         // Its supervisor saw the parent die over there; numbers of another boot or namespace mean nothing here.
-        return await settleRecord(context, lease, "lost", liveness.because);
+        return await settleLost(context, lease, liveness.because);
       case "dead":
         return await settleLease(context, lease.leaseId, { whenNothingLived: "lost", reason });
     }

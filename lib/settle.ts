@@ -16,10 +16,12 @@ import {
   type TerminationPolicy,
   type WayOfEnding,
 } from "./terminate.js";
+import { readDetached } from "./wrapper.js";
 
 export interface SettleContext extends OwnershipContext {
   readonly store: LeaseStore;
   readonly policy: TerminationPolicy;
+  readonly claimsDir: string;
 }
 
 export interface SettleOptions {
@@ -40,6 +42,8 @@ export interface Settlement {
   /** Deaths that were observed after a signal of ours; not the number of signals. */
   readonly deaths: readonly ProcessIdentity[];
   readonly survivors: readonly Survivor[];
+  /** Alive, and left alone at their own request. */
+  readonly detached: readonly ProcessIdentity[];
 }
 
 /** Idempotent: a lease that has ended is reported as it stands. Sends a signal only to what is proven in here. */
@@ -54,23 +58,45 @@ export async function settleLease(
   if (lease.rootPid === 0) return await end(context, lease, "lost", "no process was recorded for it");
 
   const termination = await terminate(context, lease, options);
-  if (!termination.ended) return left(lease, termination.because, termination);
-  const { proof, deaths } = termination;
+  if (!termination.ended) return left(lease, termination.because, { ...termination, detached: [] });
+  const { deaths, proof } = termination;
   const lived = deaths.length > 0 || proof === "subreaper";
-  return await end(context, lease, lived ? "closed" : options.whenNothingLived, options.reason, {
-    proof,
-    deaths,
-  });
+  const state = lived ? "closed" : options.whenNothingLived;
+  return await end(context, lease, state, options.reason, termination);
 }
 
-/** Ends a lease in the store alone, where nothing can be running for it any more. */
-export async function settleRecord(
-  context: Pick<SettleContext, "store">,
+/** The root's end was seen and proves by itself that nobody is left. */
+export async function settleProven(
+  context: Pick<SettleContext, "store" | "native" | "claimsDir">,
   lease: AcpxProcessLease,
-  state: "closed" | "lost",
   reason: string,
 ): Promise<Settlement> {
-  return await end(context, lease, state, reason, { proof: "subreaper", deaths: [] });
+  const detached = await detachedFrom(context, lease);
+  return await end(context, lease, "closed", reason, { proof: "subreaper", deaths: [], detached });
+}
+
+/** Writes down that nothing can be running any more, without a look at any process. */
+export async function settleLost(
+  context: Pick<SettleContext, "store">,
+  lease: AcpxProcessLease,
+  reason: string,
+): Promise<Settlement> {
+  return await end(context, lease, "lost", reason);
+}
+
+/** The supervisor's list is a hint: who is named in it is looked at here before it is told on. */
+async function detachedFrom(
+  { native, claimsDir }: Pick<SettleContext, "native" | "claimsDir">,
+  { rootPid, rootToken = "" }: AcpxProcessLease,
+): Promise<ProcessIdentity[]> {
+  const named = await readDetached(claimsDir, { pid: rootPid, token: rootToken });
+  return named.filter(({ pid, token }) => {
+    const opened = native.open(pid);
+    if (!opened.ok) return false;
+    const reading = opened.value.read([]);
+    opened.value.close();
+    return reading.ok && reading.value.uid === process.geteuid?.() && reading.value.token === token;
+  });
 }
 
 async function terminate(
@@ -85,7 +111,10 @@ async function terminate(
   const supervisor = lease.launch === "wrapper" ? root.members.at(-1) : undefined;
   if (supervisor !== undefined) {
     const ended = await terminateSupervisor(supervisor, context.policy, options.ending);
-    if (ended.proven) return { ended: true, proof: "subreaper", deaths: ended.deaths };
+    if (ended.proven) {
+      const detached = await detachedFrom(context, lease);
+      return { ended: true, proof: "subreaper", deaths: ended.deaths, detached };
+    }
     deaths = ended.deaths;
   }
   const searched = await terminateBySearch(() => examineTree(context, lease), context.policy);
@@ -103,9 +132,9 @@ async function end(
   lease: AcpxProcessLease,
   wanted: "closed" | "lost",
   reason: string,
-  found?: { readonly proof: EndProof; readonly deaths: readonly ProcessIdentity[] },
+  found?: Pick<Extract<Termination, { ended: true }>, "proof" | "deaths" | "detached">,
 ): Promise<Settlement> {
-  const deaths = found?.deaths ?? [];
+  const { deaths = [], detached = [] } = found ?? {};
   const event: LeaseEvent =
     wanted === "closed" && found !== undefined && lease.rootPid !== 0
       ? { type: "ended", state: "closed", proof: found.proof, reason }
@@ -116,30 +145,39 @@ async function end(
   } catch (error) {
     // A full or read-only disk must not keep anybody from being ended; the next sweep writes it down.
     const detail = error instanceof Error ? error.message : String(error);
-    return left(lease, `ended, but not written down: ${detail}`, { deaths, survivors: [] });
+    return left(lease, `ended, but not written down: ${detail}`, { deaths, detached, survivors: [] });
   }
   if (!advanced.ok) {
     // Somebody else ended it in the meantime: theirs is the truth in the store, the deaths are ours all the same.
     const now = await context.store.load(lease.leaseId);
-    if (now !== undefined && hasEnded(now)) return { ...asItStands(now), deaths };
-    return left(lease, advanced.detail, { deaths, survivors: [] });
+    if (now !== undefined && hasEnded(now)) return { ...asItStands(now), deaths, detached };
+    return left(lease, advanced.detail, { deaths, detached, survivors: [] });
   }
   announce({ type: "lease-ended", leaseId: lease.leaseId, state: event.state, deaths: deaths.length });
-  return { ...asItStands(advanced.lease), deaths };
+  return { ...asItStands(advanced.lease), deaths, detached };
 }
 
 function left(
   lease: AcpxProcessLease,
   because: string,
-  found: { deaths: readonly ProcessIdentity[]; survivors: readonly Survivor[] },
+  facts: Pick<Settlement, "deaths" | "survivors" | "detached">,
 ): Settlement {
   announce({ type: "lease-left", leaseId: lease.leaseId, because });
   const { leaseId, sessionKey, state } = lease;
-  return { leaseId, sessionKey, state, because, deaths: found.deaths, survivors: found.survivors };
+  return { leaseId, sessionKey, state, because, ...facts };
 }
 
 function asItStands(lease: AcpxProcessLease): Settlement {
   const { leaseId, sessionKey, state } = lease;
   const proof = lease.proof === undefined ? {} : { proof: lease.proof };
-  return { leaseId, sessionKey, state, because: lease.reason ?? "", ...proof, deaths: [], survivors: [] };
+  return {
+    leaseId,
+    sessionKey,
+    state,
+    because: lease.reason ?? "",
+    ...proof,
+    deaths: [],
+    survivors: [],
+    detached: [],
+  };
 }

@@ -55,6 +55,8 @@ export type Termination =
       readonly proof: "subreaper" | "search";
       /** Deaths that were observed after a signal of ours. */
       readonly deaths: readonly ProcessIdentity[];
+      /** Alive, and left alone at their own request. */
+      readonly detached: readonly ProcessIdentity[];
     }
   | {
       readonly ended: false;
@@ -130,7 +132,8 @@ export async function terminateBySearch(
       if (unreadable !== undefined)
         return survived(`a candidate could not be read: ${unreadable.call}`, [], deaths);
       emptyLooks += 1;
-      if (emptyLooks === 2) return { ended: true, proof: "search", deaths: [...deaths.values()] };
+      const detached = tree.detached.map(({ pid, token }) => ({ pid, token }));
+      if (emptyLooks === 2) return { ended: true, proof: "search", deaths: [...deaths.values()], detached };
       continue;
     }
     emptyLooks = 0;
