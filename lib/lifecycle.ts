@@ -14,6 +14,7 @@ import {
   type AcpRuntimeHandle,
   type AcpRuntimeOptions,
 } from "./acpx.js";
+import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
 import type { ProcessReading } from "./evidence.js";
 import { resolveGatewayInstanceId } from "./gateway-instance.js";
@@ -125,7 +126,8 @@ export class AcpxLifecycle implements AsyncDisposable {
     const host = hostId();
     const observer = observe(addon);
     const owner = { pid: process.pid, token: observer.token, ...(host === undefined ? {} : { host }) };
-    const claimsDir = join(stateDir.path, "claims");
+    const claimsDir = stateDir.claims;
+    for (const message of stateDir.warnings) announce({ type: "warning", message });
     const store = await createLeaseStore({ stateDir: stateDir.path });
     const context: LaunchContext = {
       native: addon,
