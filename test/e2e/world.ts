@@ -1,0 +1,155 @@
+/**
+ * One gateway's world for a test: a directory, the lifecycle of this process on it, acpx runtimes, and the fixture
+ * agent. Every process that belongs to it names the directory in its command line, so that what is left over can be
+ * seen without asking the package.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type AcpRuntimeHandle,
+  type AcpRuntimeOptions,
+  type AcpRuntimeTurnResult,
+  type AcpxRuntime,
+  createAcpRuntime,
+  createAgentRegistry,
+  createFileSessionStore,
+} from "acpx/runtime";
+import { openAcpxLifecycle, type AcpxLifecycle } from "../../lib/lifecycle.js";
+import type { AcpxProcessLease } from "../../lib/lease.js";
+import { createLeaseStore } from "../../lib/lease-store.js";
+import { open, type ProcessHandle } from "../../lib/native.js";
+
+const fixture = fileURLToPath(new URL("../fixtures/agent-acp.mjs", import.meta.url));
+const GRACE_MS = 300;
+
+/** Waits for something that a test lets happen, or that a hook reports. */
+export class Gate {
+  open: () => void = () => undefined;
+  readonly opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
+}
+
+export class World implements AsyncDisposable {
+  readonly directory = realpathSync(mkdtempSync(join(tmpdir(), "acpx-world-")));
+  readonly stateDir = join(this.directory, "state");
+  readonly wrapperRoot = join(this.directory, "wrappers");
+  readonly record = join(this.directory, "record");
+  readonly #runtimes: AcpxRuntime[] = [];
+  readonly #lifecycles: AcpxLifecycle[] = [];
+  #turns = 0;
+
+  constructor() {
+    mkdirSync(join(this.directory, "work"));
+  }
+
+  /** A command of the fixture agent that belongs to this world. */
+  agent(...switches: string[]): string[] {
+    const own = [`--sessions=${join(this.directory, "sessions")}`, `--record=${this.record}`];
+    return [process.execPath, fixture, ...own, ...switches];
+  }
+
+  async lifecycle(): Promise<AcpxLifecycle> {
+    const { stateDir, wrapperRoot } = this;
+    const lifecycle = await openAcpxLifecycle({ stateDir, wrapperRoot, termGraceMs: GRACE_MS });
+    this.#lifecycles.push(lifecycle);
+    return lifecycle;
+  }
+
+  /** What a host passes to acpx, before this package has added its part. */
+  hostOptions(agent: string[], changes: Partial<AcpRuntimeOptions> = {}): AcpRuntimeOptions {
+    return {
+      cwd: join(this.directory, "work"),
+      sessionStore: createFileSessionStore({ stateDir: join(this.directory, "acpx") }),
+      agentRegistry: createAgentRegistry({ overrides: { fixture: agent } }),
+      permissionMode: "approve-all",
+      timeoutMs: 30_000,
+      ...changes,
+    };
+  }
+
+  runtime(options: AcpRuntimeOptions): AcpxRuntime {
+    const runtime = createAcpRuntime(options);
+    this.#runtimes.push(runtime);
+    return runtime;
+  }
+
+  /** A whole turn; resolves with how it ended. */
+  async turn(runtime: AcpxRuntime, handle: AcpRuntimeHandle, text: string): Promise<AcpRuntimeTurnResult> {
+    return await this.beginTurn(runtime, handle, text).result;
+  }
+
+  beginTurn(runtime: AcpxRuntime, handle: AcpRuntimeHandle, text: string, signal?: AbortSignal) {
+    this.#turns += 1;
+    const requestId = `turn-${this.#turns}`;
+    const turn = runtime.startTurn({ handle, text, mode: "prompt", requestId, ...(signal && { signal }) });
+    // A turn that is cancelled before its prompt never starts; whoever cares looks at the result.
+    turn.promptStarted.catch(() => undefined);
+    return turn;
+  }
+
+  /** Open leases, oldest first. */
+  async openLeases(sessionKey?: string): Promise<readonly AcpxProcessLease[]> {
+    const store = await createLeaseStore({ stateDir: this.stateDir });
+    const { leases } = await store.listOpen();
+    return leases.filter((lease) => sessionKey === undefined || lease.sessionKey === sessionKey);
+  }
+
+  /** The one open lease. */
+  async lease(): Promise<AcpxProcessLease> {
+    const [lease, ...others] = await this.openLeases();
+    if (lease === undefined || others.length > 0)
+      throw new Error(`${others.length + (lease ? 1 : 0)} open leases`);
+    return lease;
+  }
+
+  /** A lease as it stands now, open or ended. */
+  async stateOf({ leaseId }: AcpxProcessLease): Promise<AcpxProcessLease | undefined> {
+    return await (await createLeaseStore({ stateDir: this.stateDir })).load(leaseId);
+  }
+
+  /** What the fixture agents of this world have heard, in order. */
+  heard(method: string): unknown[] {
+    const lines = readFileSync(this.record, "utf8").trim().split("\n");
+    const messages = lines.map((line) => JSON.parse(line) as { method: string; params: unknown });
+    return messages.filter((message) => message.method === method).map(({ params }) => params);
+  }
+
+  /** Pids of this world's living processes, as /proc shows them. */
+  processes(): number[] {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/u.test(name) && this.#isMine(Number(name)))
+      .map(Number);
+  }
+
+  /** A dead process that nobody has waited for has no command line any more. */
+  #isMine(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(this.directory) && pid !== process.pid;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Handles on all processes of this world that live now. */
+  pinAll(): ProcessHandle[] {
+    return this.processes().flatMap((pid) => {
+      const opened = open(pid);
+      // The number may have changed hands since it was listed; whose it is is asked again through the handle.
+      return opened.ok && this.#isMine(pid) && opened.value.read([]).ok ? [opened.value] : [];
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#runtimes.map((runtime) => runtime.shutdown()));
+    for (const lifecycle of this.#lifecycles) await lifecycle[Symbol.asyncDispose]();
+    for (const handle of this.pinAll()) {
+      handle.signal("SIGKILL");
+      await handle.exited();
+      handle.close();
+    }
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
