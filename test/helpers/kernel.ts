@@ -30,6 +30,13 @@ export type Event =
   | { readonly kind: "setsid" | "exit"; readonly process: number }
   | { readonly kind: "tick" | "see" };
 
+export interface Gathering {
+  readonly root: Evidence;
+  readonly others: readonly LiveEvidence[];
+  /** The process behind each pin. */
+  readonly of: ReadonlyMap<object, Process>;
+}
+
 const HIGHEST_PID = 9;
 const FIRST_INODE = 70_000;
 const ROOT_INODE = FIRST_INODE + 3;
@@ -81,21 +88,28 @@ export class Kernel {
     }
   }
 
-  /** Pins everybody alive now, reads them one by one with `between` happening in between, then confirms. */
-  gather(between: readonly Event[]): { root: Evidence; others: LiveEvidence[]; of: Map<object, Process> } {
-    const pinned = [...this.processes];
+  /**
+   * Reads everybody once, with one burst of events before each reading, then confirms. `openFirst`: all handles are
+   * opened before the first reading; else each just before its own, so that newborns are met on the way and only the
+   * first can be confirmed.
+   */
+  gather(bursts: readonly (readonly Event[])[], openFirst = true): Gathering {
     const of = new Map<object, Process>();
-    const looks = pinned.flatMap((process, turn) => {
-      const event = between[turn];
-      if (event !== undefined) this.apply(event);
-      if (!this.processes.includes(process)) return [];
+    const looks: LiveEvidence[] = [];
+    const waiting = [...this.processes];
+    for (let turn = 0; ; turn += 1) {
+      for (const event of bursts[turn] ?? []) this.apply(event);
+      const known = openFirst ? waiting : this.processes;
+      const process = known.find((next) => this.processes.includes(next) && !of.has(next));
+      if (process === undefined) break;
       of.set(process, process);
-      return [live(this.read(process), { pin: process })];
+      looks.push(live(this.read(process), { pin: process }));
+    }
+    const confirmed = looks.map((look, turn) => {
+      const process = of.get(look.pin);
+      const lives = process !== undefined && this.processes.includes(process);
+      return { ...look, confirmed: lives && (openFirst || turn === 0) };
     });
-    const confirmed = looks.map((look) => ({
-      ...look,
-      confirmed: this.processes.includes(of.get(look.pin) as Process),
-    }));
     const root = confirmed.find(({ reading }) => reading.pid === this.lease.rootPid);
     const others = confirmed.filter((look) => look !== root && look.reading.pid !== 1);
     return { root: root ?? { kind: "absent", observer: OBSERVER }, others, of };

@@ -48,39 +48,39 @@ describe("in every history of a kernel that reuses its numbers at once", () => {
   const world = fc.record({
     hasPidfs: fc.boolean(),
     before: history,
-    between: fc.array(event, { maxLength: 10 }),
+    bursts: fc.array(fc.array(event, { maxLength: 12 }), { maxLength: 8 }),
+    openFirst: fc.boolean(),
   });
 
   test("whoever is proven descends from the lease's root", () => {
     fc.assert(
-      fc.property(world, ({ hasPidfs, before, between }) => {
+      fc.property(world, ({ hasPidfs, before, bursts, openFirst }) => {
         const kernel = new Kernel(hasPidfs);
         for (const next of before) kernel.apply(next);
-        const { root, others, of } = kernel.gather(between);
+        const { root, others, of } = kernel.gather(bursts, openFirst);
         const tree = proveTree(kernel.lease, { root, others }, options);
         for (const { proof } of tree.members) expect(of.get(proof.pin)?.ours).toBe(true);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 6_000 },
     );
   });
 
   test("nobody is called foreign who carries the lease or is in the session that the adapter founded", () => {
     fc.assert(
-      fc.property(world, ({ hasPidfs, before, between }) => {
+      fc.property(world, ({ hasPidfs, before, bursts, openFirst }) => {
         const kernel = new Kernel(hasPidfs);
         for (const next of before) kernel.apply(next);
-        const { root, others, of } = kernel.gather(between);
+        const { root, others, of } = kernel.gather(bursts, openFirst);
         const { unproven } = proveTree(kernel.lease, { root, others }, options);
         for (const { reading, verdict } of unproven) {
           const pin = others.find((other) => other.reading === reading)?.pin ?? {};
           const process = of.get(pin);
-          if (verdict.kind !== "foreign") continue;
-          expect(process?.ours === true && (process.carries || process.founder === ADAPTER_INODE)).toBe(
-            false,
-          );
+          if (verdict.kind !== "foreign" || process === undefined || !kernel.processes.includes(process))
+            continue;
+          expect(process.ours && (process.carries || process.founder === ADAPTER_INODE)).toBe(false);
         }
       }),
-      { numRuns: 10_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -95,22 +95,22 @@ describe("in every history of a kernel that reuses its numbers at once", () => {
         const proven = new Set(tree.members.map(({ proof }) => of.get(proof.pin)));
         for (const process of kernel.processes) expect(proven.has(process)).toBe(process.ours);
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 
   test("withholding evidence proves nobody else", () => {
     fc.assert(
-      fc.property(world, fc.infiniteStream(fc.boolean()), ({ hasPidfs, before, between }, keep) => {
+      fc.property(world, fc.infiniteStream(fc.boolean()), ({ hasPidfs, before, bursts, openFirst }, keep) => {
         const kernel = new Kernel(hasPidfs);
         for (const next of before) kernel.apply(next);
-        const { root, others } = kernel.gather(between);
+        const { root, others } = kernel.gather(bursts, openFirst);
         const pins = (looks: readonly LiveEvidence[]) =>
           proveTree(kernel.lease, { root, others: looks }, options).members.map(({ proof }) => proof.pin);
         const some = others.filter(() => keep.next().value);
         expect(pins(others)).toEqual(expect.arrayContaining(pins(some)));
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 });
@@ -181,7 +181,7 @@ describe("whatever is read", () => {
         for (const name of ["lease-id", "instance-id", "executable"])
           expect(names(verdict, name)).not.toBe("mismatch");
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -199,7 +199,7 @@ describe("whatever is read", () => {
         const judged = tree.members.length + tree.unproven.length + tree.detached.length;
         expect(judged).toBeLessThanOrEqual(others.length + 1);
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 
