@@ -1,0 +1,143 @@
+/**
+ * Which floor each file of lib/ is on. It may import from floors below; on its own floor only what `beside` names,
+ * which is the order that ARCHITECTURE.md draws.
+ */
+export interface Place {
+  readonly floor: 0 | 1 | 2 | 3;
+  readonly beside?: readonly string[];
+}
+
+export const floors: Readonly<Record<string, Place>> = {
+  // Pure: no node: imports, no clock, no chance, no I/O.
+  errors: { floor: 0 },
+  environment: { floor: 0 },
+  identity: { floor: 0 },
+  evidence: { floor: 0 },
+  "agent-command": { floor: 0 },
+  lease: { floor: 0, beside: ["identity"] },
+  "lease-format": { floor: 0, beside: ["lease"] },
+  "owner-liveness": { floor: 0, beside: ["identity", "lease"] },
+  checks: { floor: 0, beside: ["environment", "evidence", "identity", "lease"] },
+  "image-check": { floor: 0, beside: ["checks", "evidence", "lease"] },
+  "adapter-session": { floor: 0, beside: ["checks", "evidence", "identity", "lease"] },
+  kinship: { floor: 0, beside: ["adapter-session", "checks", "evidence", "identity", "lease"] },
+  verdict: { floor: 0, beside: ["checks", "evidence", "identity", "image-check", "kinship", "lease"] },
+  "process-tree": { floor: 0, beside: ["evidence", "identity", "kinship", "lease", "verdict"] },
+  "session-key": { floor: 0 },
+  "agent-to-agent": { floor: 0, beside: ["session-key"] },
+  "session-owner": { floor: 0, beside: ["lease", "session-key"] },
+  visibility: { floor: 0, beside: ["agent-to-agent", "session-key", "session-owner"] },
+
+  // Shells, one effect each.
+  addon: { floor: 1 },
+  native: { floor: 1, beside: ["addon"] },
+  process: { floor: 1, beside: ["native"] },
+  diagnostics: { floor: 1 },
+  executable: { floor: 1 },
+  "state-file": { floor: 1 },
+  "state-dir": { floor: 1, beside: ["state-file"] },
+  "gateway-instance": { floor: 1, beside: ["state-dir", "state-file"] },
+  "owner-lock": { floor: 1, beside: ["native", "state-file"] },
+  "lease-files": { floor: 1, beside: ["state-file"] },
+  "lease-store": { floor: 1, beside: ["lease-files", "state-dir", "state-file"] },
+  "session-store": { floor: 1 },
+  claims: { floor: 1, beside: ["state-file"] },
+  wrapper: { floor: 1, beside: ["claims", "native", "state-file"] },
+
+  // Policy in motion.
+  ownership: { floor: 2 },
+  terminate: { floor: 2, beside: ["ownership"] },
+  settle: { floor: 2, beside: ["ownership", "terminate"] },
+  launches: { floor: 2, beside: ["settle", "terminate"] },
+  "spawn-agent": { floor: 2, beside: ["launches", "settle", "terminate"] },
+  reaper: { floor: 2, beside: ["ownership", "settle"] },
+  acpx: { floor: 2 },
+  "session-close": { floor: 2, beside: ["acpx", "settle"] },
+  legacy: { floor: 2, beside: ["ownership", "terminate"] },
+  lifecycle: {
+    floor: 2,
+    beside: [
+      "acpx",
+      "launches",
+      "ownership",
+      "reaper",
+      "session-close",
+      "settle",
+      "spawn-agent",
+      "terminate",
+    ],
+  },
+
+  index: { floor: 3 },
+  cli: { floor: 3, beside: ["index"] },
+};
+
+/** Sources that break a rule, and what has to be said about them. */
+export const badSources = [
+  {
+    name: "a file that is on no floor",
+    file: "utils",
+    source: "export {};",
+    complaint: "utils: is on no floor",
+  },
+  {
+    name: "an import from a floor above",
+    file: "process",
+    source: 'import { terminate } from "./terminate.js";',
+    complaint: "process: imports terminate from above",
+  },
+  {
+    name: "a type imported from a floor above",
+    file: "verdict",
+    source: 'import type { Native } from "./native.js";',
+    complaint: "verdict: imports native from above",
+  },
+  {
+    name: "a re-export from a floor above",
+    file: "lease",
+    source: 'export * from "./lease-store.js";',
+    complaint: "lease: imports lease-store from above",
+  },
+  {
+    name: "a dynamic import from a floor above",
+    file: "native",
+    source: 'export const late = () => import("./lifecycle.js");',
+    complaint: "native: imports lifecycle from above",
+  },
+  {
+    name: "an edge on the own floor that nobody drew",
+    file: "identity",
+    source: 'import { judge } from "./verdict.js";',
+    complaint: "identity: imports verdict beside it",
+  },
+  {
+    name: "a node: import on floor 0",
+    file: "verdict",
+    source: 'import { sep } from "node:path";',
+    complaint: "verdict: is pure and imports node:path",
+  },
+  {
+    name: "a package on floor 0",
+    file: "verdict",
+    source: 'import bindings from "bindings";',
+    complaint: "verdict: is pure and imports bindings",
+  },
+  {
+    name: "a clock on floor 0",
+    file: "lease",
+    source: "export const now = Date.now();",
+    complaint: "lease: is pure and uses Date",
+  },
+  {
+    name: "chance on floor 0",
+    file: "lease",
+    source: "export const id = Math.random();",
+    complaint: "lease: is pure and uses Math.random",
+  },
+  {
+    name: "the process on floor 0",
+    file: "identity",
+    source: "export const own = process.pid;",
+    complaint: "identity: is pure and uses process",
+  },
+] as const;
