@@ -8,7 +8,7 @@ import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
 import type { Observed, ProcessReading } from "./evidence.js";
 import { startTicks, type ProcessIdentity } from "./identity.js";
-import { openLease, type AcpxProcessLease, type GatewayInstanceId, type LeaseEvent } from "./lease.js";
+import { openLease, type AcpxProcessLease, type LeaseEvent } from "./lease.js";
 import { advance } from "./lease-store.js";
 import type { ProcessHandle } from "./native.js";
 import { commandHash } from "./process.js";
@@ -40,7 +40,6 @@ export interface LaunchRequest {
 }
 
 export interface LaunchContext extends SettleContext {
-  readonly gatewayInstanceId: GatewayInstanceId;
   readonly owner: AcpxProcessLease["owner"];
   /** Real path. */
   readonly wrapperRoot: string;
@@ -60,6 +59,8 @@ interface Launch {
   readonly ending: PromiseWithResolvers;
   handle?: ProcessHandle;
   adapter?: ProcessHandle;
+  /** Monotonic, when the lease was last told that the adapter lives. */
+  seenAt?: number;
 }
 
 interface PromiseWithResolvers {
@@ -207,12 +208,21 @@ export class Launches {
     return settling;
   }
 
-  /** The adapters of a session were alive just now: survivors that start before this moment can be told apart later. */
+  /**
+   * The adapters of a session were alive just now: survivors that started before this moment can be told from a
+   * stranger's later. Each note is a revision on disk, so an adapter is noted again only when it has lived an eighth
+   * longer, at least a second and at most a minute.
+   */
   async noteSeen(sessionKey: string): Promise<void> {
+    const now = performance.now();
     for (const launch of this.#launches.values()) {
-      if (launch.sessionKey !== sessionKey || launch.adapter === undefined) continue;
-      const seen = launch.adapter.read([]);
+      const { adapter, seenAt, preparedAt } = launch;
+      if (launch.sessionKey !== sessionKey || adapter === undefined) continue;
+      const pause = Math.min(Math.max((now - preparedAt) / 8, 1_000), 60_000);
+      if (seenAt !== undefined && now - seenAt < pause) continue;
+      const seen = adapter.read([]);
       if (!seen.ok) continue;
+      launch.seenAt = now;
       await advance(this.context.store, launch.leaseId, { type: "seen", seenTicks: seen.value.readAtTicks });
     }
     await this.giveUpPrepared();

@@ -14,6 +14,7 @@ import {
   type AcpRuntimeHandle,
   type AcpRuntimeOptions,
 } from "./acpx.js";
+import { mapOf } from "./concurrency.js";
 import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
 import type { ProcessReading } from "./evidence.js";
@@ -24,7 +25,7 @@ import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import { createLeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
 import { holdOwnerLock, hostId, lookAtOwner, removeDeadOwnerLocks, withSweepLock } from "./owner-lock.js";
-import { examineRoot, examineTree, type OwnedProcessTree } from "./ownership.js";
+import { examineRoot, examineTree, TREES_AT_ONCE, type OwnedProcessTree } from "./ownership.js";
 import { observe, sharedCensus } from "./process.js";
 import { Reaper, type ReapOptions, type ReapReport } from "./reaper.js";
 import { closeSession, type CloseOutcome, type CloseRequest } from "./session-close.js";
@@ -129,6 +130,8 @@ export class AcpxLifecycle implements AsyncDisposable {
     const claimsDir = stateDir.claims;
     for (const message of stateDir.warnings) announce({ type: "warning", message });
     const store = await createLeaseStore({ stateDir: stateDir.path });
+    const gatewayInstanceId = await resolveGatewayInstanceId({ stateDir: stateDir.path });
+    const ownerLock = await holdOwnerLock(stateDir.path, owner);
     const context: LaunchContext = {
       native: addon,
       census: sharedCensus(addon, observer),
@@ -137,7 +140,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       wrapperImages: [wrapper.fileId],
       store,
       policy,
-      gatewayInstanceId: await resolveGatewayInstanceId({ stateDir: stateDir.path }),
+      gatewayInstanceId,
       owner,
       wrapperRoot,
       claimsDir,
@@ -154,7 +157,6 @@ export class AcpxLifecycle implements AsyncDisposable {
         await sweepClaims(claimsDir, ({ pid, ticks }) => !runsSince(pid, ticks));
       },
     });
-    const ownerLock = await holdOwnerLock(stateDir.path, owner);
     return new AcpxLifecycle({ stateDir: stateDir.path, context, launches, reaper, ownerLock });
   }
 
@@ -264,13 +266,11 @@ export class AcpxLifecycle implements AsyncDisposable {
     const { context } = this.#parts;
     const { leases } = await context.store.listOpen();
     const asked = (lease: AcpxProcessLease) => sessionKey === undefined || lease.sessionKey === sessionKey;
-    return await Promise.all(
-      leases.filter(asked).map(async (lease) => {
-        const examined = await examineTree(context, lease);
-        using tree = examined.ok ? examined.value : examineRoot(context, lease);
-        return { lease, verdict: tree.root, members: tree.members.map(({ reading }) => reading) };
-      }),
-    );
+    return await mapOf(leases.filter(asked), TREES_AT_ONCE, async (lease) => {
+      const examined = await examineTree(context, lease);
+      using tree = examined.ok ? examined.value : examineRoot(context, lease);
+      return { lease, verdict: tree.root, members: tree.members.map(({ reading }) => reading) };
+    });
   }
 
   async verifyOwnedTree(lease: AcpxProcessLease): Promise<OwnedProcessTree | null> {
@@ -320,7 +320,8 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   #isOwn(lease: AcpxProcessLease): boolean {
     const { owner } = this.#parts.context;
-    return lease.owner.pid === owner.pid && lease.owner.token === owner.token;
+    const sameProcess = lease.owner.pid === owner.pid && lease.owner.token === owner.token;
+    return sameProcess && lease.gatewayInstanceId === this.gatewayInstanceId;
   }
 }
 

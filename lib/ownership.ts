@@ -3,7 +3,7 @@
  * and keeps the handles, so that a proof can still be used when the verdict is in.
  */
 import type { Fault, Observed, ProcessReading } from "./evidence.js";
-import type { AcpxProcessLease } from "./lease.js";
+import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import type { Native, ProcessHandle } from "./native.js";
 import { confirm, lookAt, lookAtAll, lookThrough, observe, type Census, type Look } from "./process.js";
 import { candidatesFor, proveTree, type UnprovenMember } from "./process-tree.js";
@@ -12,11 +12,15 @@ import { judge, type JudgeOptions, type OwnershipProof, type Verdict } from "./v
 /** What every judgement of one lifecycle shares. */
 export interface OwnershipContext extends Omit<JudgeOptions, "launchPin"> {
   readonly native: Native;
+  readonly gatewayInstanceId: GatewayInstanceId;
   /** A table that was begun after the call; see `sharedCensus`. */
   readonly census: () => Promise<Observed<Census>>;
   /** The handle held since the launch of a lease, where this process launched it. */
   readonly launchHandle: (leaseId: string) => ProcessHandle | undefined;
 }
+
+/** Each tree under way holds two descriptors per member; many gateways run with a limit of 1,024. */
+export const TREES_AT_ONCE = 16;
 
 export interface OwnedMember {
   readonly reading: ProcessReading;
@@ -41,6 +45,7 @@ export interface OwnedProcessTree extends Disposable {
 
 /** The verdict on the root alone: one process is read, no table. */
 export function examineRoot(context: OwnershipContext, lease: AcpxProcessLease): OwnedProcessTree {
+  if (lease.gatewayInstanceId !== context.gatewayInstanceId) return foreignTree(context, lease);
   const look = lookAtRoot(context, lease);
   const root = judge(lease, look.evidence, judgeOptions(context, lease));
   const members: OwnedMember[] =
@@ -55,6 +60,9 @@ export async function examineTree(
   context: OwnershipContext,
   lease: AcpxProcessLease,
 ): Promise<Observed<OwnedProcessTree>> {
+  if (lease.gatewayInstanceId !== context.gatewayInstanceId) {
+    return { ok: true, value: foreignTree(context, lease) };
+  }
   const census = await context.census();
   if (!census.ok) return census;
   const { snapshot, carriers } = census.value;
@@ -74,6 +82,13 @@ export async function examineTree(
     return handle === undefined ? [] : [{ reading, proof, handle }];
   });
   return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members }) };
+}
+
+/** Nothing that another installation started is ever proven here, whatever the kernel says of it. */
+function foreignTree(context: OwnershipContext, lease: AcpxProcessLease): OwnedProcessTree {
+  const because = `The lease belongs to gateway instance ${lease.gatewayInstanceId}, not to this one.`;
+  const root: Verdict = { kind: "foreign", because, checks: [] };
+  return pinnedTree(context, [], { lease, root, members: [], detached: [], unproven: [], unreadable: [] });
 }
 
 /** A prepared lease names nobody yet, and "nobody" is not evidence that somebody is gone. */

@@ -2,9 +2,10 @@
  * The sweep: from the leases of this installation whose gateway is dead, to processes that are provably theirs.
  * It never starts from what looks like an agent.
  */
-import type { GatewayInstanceId, AcpxProcessLease } from "./lease.js";
+import { eachOf } from "./concurrency.js";
+import type { AcpxProcessLease } from "./lease.js";
 import type { OwnerLiveness } from "./owner-lock.js";
-import { examineTree } from "./ownership.js";
+import { examineTree, TREES_AT_ONCE } from "./ownership.js";
 import { settleLease, settleLost, type SettleContext, type Settlement } from "./settle.js";
 
 export interface ReapOptions {
@@ -49,7 +50,6 @@ export interface ReapReport {
 }
 
 export interface ReapContext extends SettleContext {
-  readonly gatewayInstanceId: GatewayInstanceId;
   readonly livenessOf: (lease: AcpxProcessLease) => Promise<OwnerLiveness>;
   /** Runs alone among all sweeps of the state directory, or answers `busy`. */
   readonly alone: <T>(sweep: () => Promise<T>) => Promise<T | "busy">;
@@ -58,8 +58,6 @@ export interface ReapContext extends SettleContext {
 }
 
 const DEADLINE_MS = 60_000;
-/** Each tree under way holds two descriptors per member; many gateways run with a limit of 1,024. */
-const TREES_AT_ONCE = 16;
 
 export class Reaper {
   constructor(private readonly context: ReapContext) {}
@@ -71,6 +69,7 @@ export class Reaper {
 
   /** Whether a lease of another gateway process may be settled by this one. */
   async mayEnd(lease: AcpxProcessLease): Promise<boolean> {
+    if (lease.gatewayInstanceId !== this.context.gatewayInstanceId) return false;
     const { kind } = await this.context.livenessOf(lease);
     return kind === "dead" || kind === "dead-elsewhere";
   }
@@ -146,17 +145,4 @@ type MutableReport = {
 
 function emptyReport(): MutableReport {
   return { kind: "swept", settled: [], left: [], held: [], notInspected: [], planned: [], deaths: 0 };
-}
-
-/** All items, at most `limit` at a time. */
-async function eachOf<T>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items.values();
-  const worker = async () => {
-    for (const item of queue) await work(item);
-  };
-  await Promise.all(Array.from({ length: limit }, worker));
 }

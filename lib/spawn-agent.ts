@@ -48,7 +48,7 @@ export async function spawnAgent(
   const launchId = randomUUID();
   const wrapper = join(context.wrapperRoot, "acpx-wrapper");
   const sessionKey = request.sessionKey ?? `client:${launchId}`;
-  const lease = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
+  const prepared = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
   const variables = wrapperEnvironment({
     claimsDir: context.claimsDir,
     gateway: context.owner,
@@ -81,6 +81,7 @@ export async function spawnAgent(
     await ended;
     throw error;
   }
+  const lease = (await context.store.load(prepared.leaseId)) ?? prepared;
   const end = (reason = "ended by its host") => launches.settle(lease.leaseId, reason);
   return { child, lease, ended, end };
 }
