@@ -2,13 +2,12 @@
  * A place where supervisors run: the installed wrapper, the scripted adapter, and this process as their gateway.
  * Whatever was announced is pinned at once and ended by its handle when the place is left.
  */
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 
 import * as native from "../../lib/native.js";
 import type { ProcessHandle } from "../../lib/native.js";
@@ -19,6 +18,8 @@ import {
   wrapperEnvironment,
   type ClaimWatch,
 } from "../../lib/wrapper.js";
+import { isAlive } from "./alive.js";
+import { compile } from "./compile.js";
 
 export const LEASE = "11111111-1111-4111-8111-111111111111";
 export const INSTANCE = "22222222-2222-4222-8222-222222222222";
@@ -48,7 +49,7 @@ export interface StartOptions {
 export class Stage implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), "acpx-supervisor-"));
   readonly claimsDir = join(this.directory, "claims");
-  readonly script = join(this.directory, "script");
+  readonly script = compile("adapter-script");
   readonly claims: ClaimWatch;
   readonly #started: Supervised[] = [];
   readonly #handles: ProcessHandle[] = [];
@@ -61,8 +62,6 @@ export class Stage implements AsyncDisposable {
 
   static async open(): Promise<Stage> {
     const stage = new Stage();
-    const source = fileURLToPath(new URL("../fixtures/adapter-script.c", import.meta.url));
-    execFileSync("cc", ["-O1", "-pthread", "-o", stage.script, source]);
     const wrapperRoot = join(stage.directory, "wrappers");
     stage.#wrapper = (await installWrapper({ wrapperRoot, name: "test-wrapper" })).path;
     return stage;
@@ -155,7 +154,7 @@ export class Supervised {
   readonly silent: Promise<void>;
   readonly #lines: string[] = [];
   readonly #pinned = new Map<string, ProcessHandle>();
-  #heard: () => void = () => undefined;
+  readonly #waiting = new Set<() => void>();
   #stderr = "";
 
   constructor(
@@ -169,13 +168,30 @@ export class Supervised {
     const output = createInterface({ input: stdout });
     this.silent = once(output, "close").then(() => undefined);
     output.on("line", (line) => {
-      const [, name, number] = /^(\w+) (\d+)$/.exec(line) ?? [];
-      if (name !== undefined && native.open(Number(number)).ok)
-        this.#pinned.set(name, stage.pin(Number(number)));
+      const [, name, pid] = /^(\w+) ([1-9]\d*)$/.exec(line) ?? [];
+      if (name !== undefined) this.#pin(name, Number(pid), stage);
       this.#lines.push(line);
-      this.#heard();
+      for (const wake of this.#waiting) wake();
+      this.#waiting.clear();
     });
     stderr.setEncoding("utf8").on("data", (text: string) => (this.#stderr += text));
+  }
+
+  /** Only what runs the script: a number from another PID namespace names a stranger in ours. */
+  #pin(name: string, pid: number, stage: Stage): void {
+    const opened = native.open(pid);
+    if (!opened.ok) return;
+    const handle = opened.value;
+    // While a main thread is exiting the kernel has no executable to name, for a moment.
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const reading = handle.read([]);
+      if (!reading.ok) break;
+      const { executable } = reading.value;
+      if (!executable.ok) continue;
+      if (executable.value.path === stage.script) this.#pinned.set(name, stage.pin(pid));
+      break;
+    }
+    handle.close();
   }
 
   /** Everything that was said so far. */
@@ -188,20 +204,20 @@ export class Supervised {
   }
 
   async says(line: RegExp): Promise<void> {
-    const said = new Promise<void>((resolve) => {
-      this.#heard = () => {
-        if (this.#lines.some((one) => line.test(one))) resolve();
-      };
-      this.#heard();
-    });
-    await soon(said, `nobody said ${String(line)}`);
+    while (!this.#lines.some((one) => line.test(one))) await this.saysMore(String(line));
+  }
+
+  /** Waits for the next line. */
+  async saysMore(expected = "a line"): Promise<void> {
+    await soon(new Promise<void>((resolve) => this.#waiting.add(resolve)), `${expected} is not said`);
   }
 
   /** The process that announced itself so, pinned. */
   async announced(name: string): Promise<ProcessHandle> {
     await this.says(new RegExp(`^${name} \\d+$`));
     const handle = this.#pinned.get(name);
-    if (handle === undefined) throw new Error(`${name} was gone when it was heard`);
+    if (handle === undefined)
+      throw new Error(`${name} was gone when it was heard, or is not of this namespace`);
     return handle;
   }
 
@@ -213,10 +229,6 @@ export class Supervised {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill("SIGKILL");
     await this.ended;
   }
-}
-
-export function isAlive(handle: ProcessHandle): boolean {
-  return handle.read([]).ok;
 }
 
 /** Waits for the end of a process. */

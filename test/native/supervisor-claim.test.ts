@@ -17,7 +17,8 @@ import {
 import { startTicks } from "../../lib/identity.js";
 import { publishClaim } from "../../lib/wrapper.js";
 import { badClaims } from "../cases/supervisor-claims.js";
-import { INSTANCE, isAlive, LEASE, Stage, type Supervised } from "../helpers/supervisor.js";
+import { isAlive } from "../helpers/alive.js";
+import { INSTANCE, LEASE, Stage, type Supervised } from "../helpers/supervisor.js";
 
 let stage: Stage;
 beforeAll(async () => {
