@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <memory>
@@ -111,7 +112,8 @@ Object toJs(Env env, const std::vector<std::string>& names, const Result<Process
 template <typename Column, typename Number>
 Column columnOf(Env env, const std::vector<Number>& numbers) {
   Column column = Column::New(env, numbers.size());
-  for (size_t i = 0; i < numbers.size(); ++i) column[i] = numbers[i];
+  // A worker that is being terminated gives out no memory any more.
+  if (!column.IsEmpty()) std::copy(numbers.begin(), numbers.end(), column.Data());
   return column;
 }
 
@@ -239,10 +241,14 @@ Value open(const CallbackInfo& info) {
   const std::string token = process->token();
   auto handle = std::make_unique<Handle>();
   handle->process.emplace(std::move(*process));
+  const auto external =
+      Napi::External<Handle>::New(env, handle.get(), [](Env, Handle* old) { delete old; });
+  // Fails in a worker that is being terminated; then nobody else would close it.
+  if (external.IsEmpty()) return env.Undefined();
+  handle.release();
   Object opened = Object::New(env);
   opened["token"] = Napi::String::New(env, token);
-  opened["handle"] =
-      Napi::External<Handle>::New(env, handle.release(), [](Env, Handle* old) { delete old; });
+  opened["handle"] = external;
   return success(env, opened);
 }
 

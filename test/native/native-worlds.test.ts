@@ -1,0 +1,67 @@
+import { chmodSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { expect, test } from "vitest";
+
+import type { Backend, Delivery, Fault, Observed, ProcessReading } from "../../lib/native.js";
+import { worlds } from "../cases/native-worlds.js";
+import { exit, lines, ready, start } from "../helpers/child.js";
+import { compile } from "../helpers/compile.js";
+
+interface Attempt {
+  readonly opened?: Fault;
+  readonly reading: Observed<ProcessReading>;
+  readonly signal: Observed<Delivery>;
+  readonly group: Observed<Delivery>;
+}
+interface Tried {
+  readonly backend: Backend;
+  readonly attempts: readonly Attempt[];
+  readonly complete: boolean;
+}
+
+const tryPid = fileURLToPath(new URL("../fixtures/try-pid.mjs", import.meta.url));
+const idle = compile("idle");
+const denyPidfd = compile("deny-pidfd");
+// Another user has to reach it.
+chmodSync(dirname(denyPidfd), 0o755);
+
+const isRoot = process.geteuid?.() === 0;
+const outcome = (value: { ok: true } | Fault, good = "ok") => (value.ok ? good : value.reason);
+
+const rows = worlds
+  .filter(({ needsRoot }) => isRoot || !needsRoot)
+  .map((world) => [world.name, world] as const);
+test.each(rows)("%s", async (_name, world) => {
+  const target = start(idle, [], { detached: true });
+  const pid = await ready(target);
+  const launcher = world.launcher.map((word) => (word === "deny-pidfd" ? denyPidfd : word));
+  const [command, ...args] = [...launcher, process.execPath, tryPid, String(pid)];
+  const asker = start(command, args);
+  const { backend, attempts, complete } = JSON.parse(await lines(asker).next()) as Tried;
+  await exit(asker);
+
+  expect(backend.supported).toBe(world.supported);
+  expect(backend.reason === undefined).toBe(world.supported);
+  expect(complete).toBe(world.complete);
+  const [attempt] = attempts;
+  if (attempt === undefined) throw new Error("one pid, one attempt");
+  if (world.open !== undefined) {
+    expect(attempt.opened).toMatchObject(world.open);
+  } else {
+    if (!attempt.reading.ok) throw new Error(attempt.reading.reason);
+    const { executable, environment, argv, token } = attempt.reading.value;
+    expect(argv).toEqual({ ok: true, value: [idle] });
+    expect([outcome(executable), outcome(environment)]).toEqual([world.executable, world.environment]);
+    expect(token.includes(";inode=")).toBe(world.uniqueIdentity);
+    expect([outcome(attempt.signal, "delivered"), outcome(attempt.group, "delivered")]).toEqual([
+      world.signal,
+      world.signal,
+    ]);
+  }
+  // Ended by our end of file, or by the one signal that was allowed.
+  target.stdin?.end();
+  await exit(target);
+  expect(target.signalCode).toBe(world.signal === "delivered" ? "SIGTERM" : null);
+});
