@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { LifecycleError } from "./errors.js";
 import type { ProcessIdentity } from "./identity.js";
 import * as addon from "./native.js";
-import type { FileLock, Native, Observed, ProcessReading } from "./native.js";
+import type { Fault, FileLock, Native, Observed, ProcessReading } from "./native.js";
 import type { LeaseOwner, OwnerLiveness, OwnerView } from "./owner-liveness.js";
 import { ownerLiveness } from "./owner-liveness.js";
 import { stateError } from "./state-file.js";
@@ -21,8 +21,16 @@ type Locks = Pick<Native, "holdLock">;
 
 /** Held for life: whoever releases it while agents run tells other namespaces that they are orphans. */
 export interface OwnerLock extends FileLock {
-  /** False where locks mean nothing (network and FUSE file systems): other namespaces then keep their hands off. */
+  /** False: none could be taken, see `isLockless`; other namespaces then keep their hands off. */
   readonly held: boolean;
+}
+
+/**
+ * Locks mean nothing on network and FUSE file systems. A full or read-only disk has no room for one: it refuses
+ * launches, but what runs must still be ended.
+ */
+function isLockless({ reason, errno = "" }: Fault): boolean {
+  return reason === "unsupported" || ["ENOSPC", "EDQUOT", "EROFS"].includes(errno);
 }
 
 /** Locks that this process took, whether or not it has them still: it lives, so they are no dead gateway's. */
@@ -45,7 +53,7 @@ export async function holdOwnerLock(
       taken.add(path);
       return Object.assign(outcome.value.held, { held: true });
     }
-    if (!outcome.ok && outcome.reason === "unsupported") return { held: false, release: () => undefined };
+    if (!outcome.ok && isLockless(outcome)) return { held: false, release: () => undefined };
     // `gone`: a sweep removed the name between open and lock. Busy: a sweep is about to.
     if (!outcome.ok && outcome.reason !== "gone")
       throw stateError("lock", path, Object.assign(new Error(outcome.call), { code: outcome.errno }));

@@ -115,6 +115,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only: choose a writable state directory",
   EACCES: "permission denied: the state directory must belong to the user of the gateway",
   EPERM: "not permitted: the state directory must belong to the user of the gateway",
+  ENOENT: "the state directory has been removed: restart the gateway to have a new one",
   ENOTDIR: "a part of the path is no directory: move that file away or choose another state directory",
   ELOOP: "a symbolic link stands where the package keeps its own files: remove it",
   ENAMETOOLONG: "the path is too long: choose a shorter state directory",

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type * as fs from "node:fs/promises";
 import {
@@ -17,6 +18,7 @@ import {
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { packLease } from "../../lib/lease-format.js";
 import type { AcpxProcessLease } from "../../lib/lease.js";
@@ -31,6 +33,8 @@ vi.mock("node:fs/promises", async (original) => {
   const real = await original<typeof fs>();
   return { ...real, link: vi.fn(real.link), rename: vi.fn(real.rename), open: vi.fn(real.open) };
 });
+
+const mkfifo = async (path: string) => promisify(execFile)("mkfifo", [path]);
 
 let stateDir: string;
 let store: LeaseStore;

@@ -68,8 +68,12 @@ describe("saying that we live", () => {
     await expect(holdOwnerLock(stateDir, owner, kept)).rejects.toMatchObject({ code: "ERR_STATE_DIR" });
   });
 
-  test("where locks mean nothing it says so", async () => {
-    expect((await holdOwnerLock(stateDir, owner, locks(UNSUPPORTED))).held).toBe(false);
+  test.each([
+    { name: "where locks mean nothing", fault: UNSUPPORTED },
+    { name: "on a full disk", fault: { ...DENIED, reason: "garbled", errno: "ENOSPC" } as const },
+    { name: "on a read-only disk", fault: { ...DENIED, errno: "EROFS" } },
+  ])("$name it says so and goes on: what runs must still be ended", async ({ fault }) => {
+    expect((await holdOwnerLock(stateDir, owner, locks(fault))).held).toBe(false);
   });
 
   test("a lock file that cannot be made is a typed error with path and remedy", async () => {
