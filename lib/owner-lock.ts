@@ -72,7 +72,7 @@ export async function lookAtOwner(
   self: LeaseOwner,
   native: Pick<Native, "holdLock" | "readMany"> = addon,
 ): Promise<OwnerLiveness> {
-  // Our own lock is not tried: to the process that holds it, it looks as free as to nobody else.
+  // Our own lock is not tried: it looks free to the process that holds it, and to nobody else.
   if (owner.pid === self.pid && owner.token === self.token)
     return { kind: "alive", because: "this gateway holds it", copied: false };
   const [reading] = await native.readMany([owner.pid], []);

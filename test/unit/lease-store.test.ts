@@ -71,7 +71,7 @@ function failure(code: string): Error {
 }
 
 describe("damaged and foreign files", () => {
-  const broken: { name: string; put: (lease: AcpxProcessLease) => Promise<void> }[] = [
+  const broken: { name: string; put: (lease: AcpxProcessLease) => Promise<unknown> }[] = [
     { name: "an empty file", put: ({ leaseId }) => writeFile(at("open", leaseId, "2.json"), "") },
     {
       name: "a torn file",
@@ -90,6 +90,7 @@ describe("damaged and foreign files", () => {
       put: ({ leaseId }) => writeFile(at("open", leaseId, "2.json"), Buffer.alloc(1 << 20)),
     },
     { name: "a directory", put: ({ leaseId }) => mkdir(at("open", leaseId, "2.json")) },
+    { name: "a pipe", put: ({ leaseId }) => mkfifo(at("open", leaseId, "2.json")) },
     {
       name: "a link out of the store",
       put: ({ leaseId }) => symlink("/etc/passwd", at("open", leaseId, "2.json")),
