@@ -16,16 +16,18 @@ const GONE: Fault = { ok: false, reason: "gone", call: "open", errno: "ENOENT" }
 const DENIED: Fault = { ok: false, reason: "denied", call: "open", errno: "EACCES" };
 const BUSY: LockOutcome = { ok: true, value: { busy: true } };
 
+let directory: string;
 let stateDir: string;
 let released: string[];
 
 beforeEach(async () => {
-  stateDir = (await openStateDir(mkdtempSync(join(tmpdir(), "owner-lock-")))).path;
+  directory = mkdtempSync(join(tmpdir(), "owner-lock-"));
+  stateDir = (await openStateDir(directory)).path;
   released = [];
 });
 
 afterEach(() => {
-  rmSync(stateDir, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 /** Locks that answer in turn; `undefined`: ours. Like the real ones, taking creates the file and probing does not. */
@@ -171,10 +173,9 @@ describe("removing the locks of dead gateways", () => {
 
   /** As its process left it: not known to this one. */
   async function holdOwnerLockOfDead(identity: { pid: number; token: string }): Promise<void> {
-    const elsewhere = (await openStateDir(mkdtempSync(join(tmpdir(), "owner-lock-")))).path;
+    const elsewhere = (await openStateDir(join(directory, "elsewhere"))).path;
     await holdOwnerLock(elsewhere, identity, locks());
     for (const name of await readdir(join(elsewhere, "owners")))
       renameSync(join(elsewhere, "owners", name), join(stateDir, "owners", name));
-    rmSync(elsewhere, { recursive: true });
   }
 });
