@@ -108,17 +108,23 @@ export function watchClaims(claimsDir: string): ClaimWatch {
   return {
     expectReport(root) {
       const file = nameOf(root) + REPORT;
-      const arrived = new Promise<number>((resolve) => {
-        const look = () => {
-          void readReport(claimsDir, root).then((pid) => {
-            if (pid !== undefined && pending.delete(file)) resolve(pid);
-          });
-        };
-        pending.set(file, look);
-        // The watch began earlier: what is not there yet will be announced.
-        look();
-      });
-      return { arrived, [Symbol.dispose]: () => void pending.delete(file) };
+      let arrive: (pid: number) => void = () => undefined;
+      const arrived = new Promise<number>((resolve) => (arrive = resolve));
+      const look = () => {
+        void readReport(claimsDir, root).then((pid) => {
+          if (pid === undefined) return;
+          stop();
+          arrive(pid);
+        });
+      };
+      // A look may end after somebody else has begun to expect the same file.
+      const stop = () => {
+        if (pending.get(file) === look) pending.delete(file);
+      };
+      pending.set(file, look);
+      // The watch began earlier: what is not there yet will be announced.
+      look();
+      return { arrived, [Symbol.dispose]: stop };
     },
     close() {
       pending.clear();

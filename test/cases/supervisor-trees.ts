@@ -74,7 +74,7 @@ export const trees: readonly TreeRow[] = [
   },
   {
     name: "a shim that forwards nothing and waits for its server",
-    words: words("announce shim fork [ session announce server forever ] ignore TERM children exit 5"),
+    words: words("fork [ session announce server forever ] ignore TERM announce shim children exit 5"),
     trigger: "SIGTERM",
     gone: ["shim", "server"],
     ended: withCode(5),
@@ -136,14 +136,14 @@ export const trees: readonly TreeRow[] = [
   },
   {
     name: "an adapter behind a shell that stays",
-    words: words("announce shell fork [ announce adapter ignore TERM forever ] children exit 0"),
+    words: words("announce shell fork [ ignore TERM announce adapter forever ] children exit 0"),
     trigger: "SIGTERM",
     gone: ["shell", "adapter"],
     ended: by("SIGTERM"),
   },
   {
     name: "an adapter that spins on a closed pipe",
-    words: words("announce adapter ignore TERM close spin"),
+    words: words("ignore TERM announce adapter close spin"),
     trigger: "SIGTERM",
     gone: ["adapter"],
     ended: killed,
