@@ -24,9 +24,25 @@ export const floors: Readonly<Record<string, Place>> = {
   verdict: { floor: 0, beside: ["checks", "evidence", "identity", "image-check", "kinship", "lease"] },
   "process-tree": { floor: 0, beside: ["evidence", "identity", "kinship", "lease", "verdict"] },
   "session-key": { floor: 0 },
-  "agent-to-agent": { floor: 0, beside: ["session-key"] },
   "session-owner": { floor: 0, beside: ["lease", "session-key"] },
-  visibility: { floor: 0, beside: ["agent-to-agent", "session-key", "session-owner"] },
+  "visibility-rules": { floor: 0 },
+  "visibility-denial": { floor: 0, beside: ["visibility-rules"] },
+  "agent-to-agent": { floor: 0, beside: ["visibility-rules"] },
+  "visibility-decision": {
+    floor: 0,
+    beside: ["agent-to-agent", "session-key", "visibility-denial", "visibility-rules"],
+  },
+  visibility: {
+    floor: 0,
+    beside: [
+      "agent-to-agent",
+      "session-key",
+      "session-owner",
+      "visibility-decision",
+      "visibility-denial",
+      "visibility-rules",
+    ],
+  },
 
   // Shells, one effect each.
   addon: { floor: 1 },
