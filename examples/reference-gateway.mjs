@@ -28,7 +28,7 @@ const runtime = createAcpRuntime(
     agentRegistry: createAgentRegistry({ overrides: agents }),
     agentProcessEnv: config.agentEnv ?? {},
     mcpServers,
-    permissionMode: "deny-all",
+    permissionMode: config.permissionMode ?? "deny-all",
     timeoutMs: config.timeoutMs ?? 30_000,
     ...(config.terminal === undefined ? {} : { terminal: config.terminal }),
   }),

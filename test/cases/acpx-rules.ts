@@ -12,8 +12,6 @@ export interface AcpxRule {
   readonly sessionOptions?: { readonly maxTurns?: number; readonly model?: string };
   /** Options of the fixture agent. */
   readonly offers?: readonly string[];
-  /** Of the gateway process. */
-  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export const acpxRules: readonly AcpxRule[] = [
@@ -72,7 +70,6 @@ export const acpxRules: readonly AcpxRule[] = [
     agent: "grok-build",
     rule: "lost",
     offers: ["--auth=xai.api_key"],
-    environment: { XAI_API_KEY: "key" },
   },
   {
     name: "copilot's support for ACP is read out of its help",

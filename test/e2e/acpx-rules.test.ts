@@ -23,9 +23,12 @@ let directory: string;
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "acpx-rules-"));
+  // acpx takes an agent's key from the gateway's own environment.
+  vi.stubEnv("XAI_API_KEY", "key");
 });
 
 afterAll(() => {
+  vi.unstubAllEnvs();
   rmSync(directory, { recursive: true });
 });
 
@@ -95,15 +98,13 @@ exec "${process.execPath}" "${fixture}" "--record=${recordFile}" ${offers} "$@"`
   return { outcome, launches, said };
 }
 
-describe.each(acpxRules)("$name", (rule) => {
+describe.concurrent.each(acpxRules)("$name", (rule) => {
   test(rule.rule === "lost" ? "so the agent stays direct" : "and a wrapper changes nothing", async () => {
-    for (const [name, value] of Object.entries(rule.environment ?? {})) vi.stubEnv(name, value);
     const [bare, wrapped, otherwise] = await Promise.all([
       heard(rule, "none"),
       heard(rule, "named by us"),
       heard(rule, "named otherwise"),
     ]);
-    vi.unstubAllEnvs();
 
     expect(staysDirect([rule.program, ...rule.args])).toBe(rule.rule === "lost");
     if (rule.rule === "lost") expect(wrapped).not.toEqual(bare);

@@ -6,37 +6,40 @@ import { Gate, World } from "./world.js";
 const KEY = "agent:fixture:acp:1";
 const ensure = { sessionKey: KEY, agent: "fixture", mode: "persistent" } as const;
 
-test("three turns, the second cancelled: same process, same lease, not one signal; close then signals", async () => {
-  await using world = new World();
-  const lifecycle = await world.lifecycle();
-  const runtime = world.runtime(lifecycle.runtimeOptions(world.hostOptions(world.agent("--stubborn"))));
-  const controller = lifecycle.control(runtime);
-  const handle = await controller.ensureSession(ensure);
-  const lease = await world.lease();
-  const tree = world.pinAll();
+test.concurrent(
+  "three turns, the second cancelled: same process, same lease, not one signal; close then signals",
+  async () => {
+    await using world = new World();
+    const lifecycle = await world.lifecycle();
+    const runtime = world.runtime(lifecycle.runtimeOptions(world.hostOptions(world.agent("--stubborn"))));
+    const controller = lifecycle.control(runtime);
+    const handle = await controller.ensureSession(ensure);
+    const lease = await world.lease();
+    const tree = world.pinAll();
 
-  expect((await world.turn(runtime, handle, "one")).status).toBe("completed");
-  const second = world.beginTurn(runtime, handle, "hang");
-  await second.promptStarted;
-  await controller.cancelTurn(handle);
-  expect(await second.result).toMatchObject({ status: "cancelled" });
-  expect((await world.turn(runtime, handle, "three")).status).toBe("completed");
+    expect((await world.turn(runtime, handle, "one")).status).toBe("completed");
+    const second = world.beginTurn(runtime, handle, "hang");
+    await second.promptStarted;
+    await controller.cancelTurn(handle);
+    expect(await second.result).toMatchObject({ status: "cancelled" });
+    expect((await world.turn(runtime, handle, "three")).status).toBe("completed");
 
-  expect(await world.lease()).toMatchObject({
-    leaseId: lease.leaseId,
-    rootPid: lease.rootPid,
-    state: "open",
-  });
-  expect(tree.map(isAlive)).toEqual([true, true]);
-  expect(world.heard("signal")).toEqual([]);
+    expect(await world.lease()).toMatchObject({
+      leaseId: lease.leaseId,
+      rootPid: lease.rootPid,
+      state: "open",
+    });
+    expect(tree.map(isAlive)).toEqual([true, true]);
+    expect(world.heard("signal")).toEqual([]);
 
-  await controller.closeSession({ handle });
-  expect(world.heard("signal")).toContain("SIGTERM");
-  expect(tree.map(isAlive)).toEqual([false, false]);
-  expect(await world.stateOf(lease)).toMatchObject({ state: "closed", proof: "subreaper" });
-});
+    await controller.closeSession({ handle });
+    expect(world.heard("signal")).toContain("SIGTERM");
+    expect(tree.map(isAlive)).toEqual([false, false]);
+    expect(await world.stateOf(lease)).toMatchObject({ state: "closed", proof: "subreaper" });
+  },
+);
 
-test.each([{ by: "turn.cancel()" }, { by: "the turn's AbortSignal" }])(
+test.concurrent.each([{ by: "turn.cancel()" }, { by: "the turn's AbortSignal" }])(
   "cancelled by $by while the spawn is pending: the turn never starts and nothing is killed",
   async ({ by }) => {
     await using world = new World();
@@ -126,7 +129,7 @@ const intents: {
     resumes: false,
   },
 ];
-test.each(intents)("$name", async ({ switches, act, alive, lease: state, resumes }) => {
+test.concurrent.each(intents)("$name", async ({ switches, act, alive, lease: state, resumes }) => {
   await using world = new World();
   const lifecycle = await world.lifecycle();
   const runtime = world.runtime(
@@ -150,7 +153,7 @@ test.each(intents)("$name", async ({ switches, act, alive, lease: state, resumes
   expect(again.backendSessionId === handle.backendSessionId).toBe(resumes);
 });
 
-test.each([{ fault: "rejects" }, { fault: "hangs" }])(
+test.concurrent.each([{ fault: "rejects" }, { fault: "hangs" }])(
   "a runtime whose close $fault: the processes end all the same, and both is told",
   async ({ fault }) => {
     await using world = new World();

@@ -1,9 +1,18 @@
 /**
  * One gateway's world for a test: a directory, the lifecycle of this process on it, acpx runtimes, and the fixture
- * agent. Every process that belongs to it names the directory in its command line, so that what is left over can be
- * seen without asking the package.
+ * agent. Every process that belongs to it works in a directory of its own, so that what is left over can be seen
+ * without asking the package.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,6 +25,8 @@ import {
   createAgentRegistry,
   createFileSessionStore,
 } from "acpx/runtime";
+import { Gateway } from "../../examples/demo/gateway.mjs";
+import { DIAGNOSTICS_CHANNEL, type LifecycleEvent } from "../../lib/diagnostics.js";
 import { openAcpxLifecycle, type AcpxLifecycle } from "../../lib/lifecycle.js";
 import type { AcpxProcessLease } from "../../lib/lease.js";
 import { createLeaseStore } from "../../lib/lease-store.js";
@@ -36,13 +47,15 @@ export class World implements AsyncDisposable {
   readonly directory = realpathSync(mkdtempSync(join(tmpdir(), "acpx-world-")));
   readonly stateDir = join(this.directory, "state");
   readonly wrapperRoot = join(this.directory, "wrappers");
+  readonly workDir = join(this.directory, "work");
   readonly record = join(this.directory, "record");
   readonly #runtimes: AcpxRuntime[] = [];
   readonly #lifecycles: AcpxLifecycle[] = [];
+  readonly #gateways: Gateway[] = [];
   #turns = 0;
 
   constructor() {
-    mkdirSync(join(this.directory, "work"));
+    mkdirSync(this.workDir);
   }
 
   /** A command of the fixture agent that belongs to this world. */
@@ -61,13 +74,23 @@ export class World implements AsyncDisposable {
   /** What a host passes to acpx, before this package has added its part. */
   hostOptions(agent: string[], changes: Partial<AcpRuntimeOptions> = {}): AcpRuntimeOptions {
     return {
-      cwd: join(this.directory, "work"),
+      cwd: this.workDir,
       sessionStore: createFileSessionStore({ stateDir: join(this.directory, "acpx") }),
       agentRegistry: createAgentRegistry({ overrides: { fixture: agent } }),
       permissionMode: "approve-all",
       timeoutMs: 30_000,
       ...changes,
     };
+  }
+
+  /** The reference gateway as a process of its own; it knows the fixture agent as codex. */
+  async gateway(switches: string[] = [], config: object = {}, env: NodeJS.ProcessEnv = {}): Promise<Gateway> {
+    const { stateDir, wrapperRoot, workDir: cwd } = this;
+    const agents = { codex: this.agent(...switches) };
+    const own = { stateDir, wrapperRoot, cwd, agents, termGraceMs: GRACE_MS, permissionMode: "approve-all" };
+    const gateway = await Gateway.start("test", { ...own, ...config }, { ...process.env, ...env });
+    this.#gateways.push(gateway);
+    return gateway;
   }
 
   runtime(options: AcpRuntimeOptions): AcpxRuntime {
@@ -110,6 +133,19 @@ export class World implements AsyncDisposable {
     return await (await createLeaseStore({ stateDir: this.stateDir })).load(leaseId);
   }
 
+  /** Resolves with the lease when this process has ended it. */
+  async ended(lease: AcpxProcessLease): Promise<AcpxProcessLease | undefined> {
+    const ended = new Gate();
+    const listener = (message: unknown) => {
+      const event = message as LifecycleEvent;
+      if (event.type === "lease-ended" && event.leaseId === lease.leaseId) ended.open();
+    };
+    subscribe(DIAGNOSTICS_CHANNEL, listener);
+    await ended.opened;
+    unsubscribe(DIAGNOSTICS_CHANNEL, listener);
+    return await this.stateOf(lease);
+  }
+
   /** What the fixture agents of this world have heard, in order. */
   heard(method: string): unknown[] {
     const lines = readFileSync(this.record, "utf8").trim().split("\n");
@@ -124,10 +160,10 @@ export class World implements AsyncDisposable {
       .map(Number);
   }
 
-  /** A dead process that nobody has waited for has no command line any more. */
+  /** A dead process that nobody has waited for has no directory any more. */
   #isMine(pid: number): boolean {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(this.directory) && pid !== process.pid;
+      return readlinkSync(`/proc/${pid}/cwd`) === this.workDir;
     } catch {
       return false;
     }
@@ -143,6 +179,7 @@ export class World implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#gateways.map((gateway) => gateway.kill()));
     await Promise.all(this.#runtimes.map((runtime) => runtime.shutdown()));
     for (const lifecycle of this.#lifecycles) await lifecycle[Symbol.asyncDispose]();
     for (const handle of this.pinAll()) {
