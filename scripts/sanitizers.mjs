@@ -7,11 +7,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const linux = ["process", "reading", "procfs", "backend", "table", "lock"].map((name) => `native/${name}_linux.cc`);
+const linux = ["process", "reading", "procfs", "backend", "table", "lock"].map(
+  (name) => `native/${name}_linux.cc`,
+);
 
+// Each suite runs once, and once more in each of its other worlds: behind a launcher.
 const suites = [
-  { name: "decode", sources: ["native/decode.cc"], platforms: ["linux", "darwin"] },
-  { name: "process", sources: ["native/decode.cc", ...linux], platforms: ["linux"] },
+  { name: "decode", sources: ["native/decode.cc"], platforms: ["linux", "darwin"], worlds: {} },
+  {
+    name: "process",
+    sources: ["native/decode.cc", ...linux],
+    platforms: ["linux"],
+    worlds: { "process before Linux 6.9": ["deny-pidfd", "groups", "22"] },
+  },
 ].filter((suite) => suite.platforms.includes(process.platform));
 
 const compiler = process.env.CXX ?? "c++";
@@ -22,15 +30,34 @@ const flags = [
 
 const directory = mkdtempSync(join(tmpdir(), "acpx-sanitizers-"));
 try {
-  const failed = suites.filter((suite) => {
-    const program = join(directory, suite.name);
-    const test = `test/native/${suite.name}_test.cc`;
-    return !run(compiler, [...flags, "-o", program, test, ...suite.sources]) || !run(program, []);
-  });
+  const failed = suites.filter((suite) => !build(suite) || !runEverywhere(suite));
   if (suites.length === 0) console.log(`No C++ suites for ${process.platform}.`);
   process.exitCode = failed.length > 0 ? 1 : 0;
 } finally {
   rmSync(directory, { recursive: true });
+}
+
+function build({ name, sources, worlds }) {
+  const launchers = Object.values(worlds).map(([launcher]) => launcher);
+  return (
+    run(compiler, [
+      ...flags,
+      "-o",
+      join(directory, `${name}_test`),
+      `test/native/${name}_test.cc`,
+      ...sources,
+    ]) &&
+    launchers.every((launcher) => run("cc", ["-o", join(directory, launcher), `test/fixtures/${launcher}.c`]))
+  );
+}
+
+function runEverywhere({ name, worlds }) {
+  const program = join(directory, `${name}_test`);
+  const results = [run(program, [name])];
+  for (const [world, [launcher, ...args]] of Object.entries(worlds)) {
+    results.push(run(join(directory, launcher), [...args, program, world]));
+  }
+  return results.every(Boolean);
 }
 
 function run(command, args) {

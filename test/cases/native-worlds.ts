@@ -51,7 +51,7 @@ export const worlds: readonly World[] = [
     const [name = "", number = ""] = error.split(" ");
     return {
       name: `pidfds denied with ${name}: the directory still reads, nothing is signalled`,
-      launcher: ["deny-pidfd", number],
+      launcher: ["deny-pidfd", "all", number],
       needsRoot: false,
       supported: true,
       executable: "ok",
@@ -61,6 +61,17 @@ export const worlds: readonly World[] = [
       complete: true,
     };
   }),
+  {
+    name: "a kernel before 6.9, without group signals: the members one by one",
+    launcher: ["deny-pidfd", "groups", "22"],
+    needsRoot: false,
+    supported: true,
+    executable: "ok",
+    environment: "ok",
+    uniqueIdentity: true,
+    signal: "delivered",
+    complete: true,
+  },
   {
     name: "/proc with hidepid=1: what is hidden is denied, not gone",
     launcher: [...remount("proc -o hidepid=1"), ...otherUser],
@@ -79,7 +90,7 @@ export const worlds: readonly World[] = [
   },
   {
     name: "/proc with hidepid=2 and pidfds denied: still denied, not gone",
-    launcher: [...remount("proc -o hidepid=2"), ...otherUser, "deny-pidfd", "1"],
+    launcher: [...remount("proc -o hidepid=2"), ...otherUser, "deny-pidfd", "all", "1"],
     needsRoot: true,
     supported: true,
     open: { reason: "denied", errno: "ENOENT" },
