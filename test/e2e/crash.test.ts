@@ -1,4 +1,5 @@
 /** Gateways that die: what a restart ends, what it leaves alone, and what nobody covers. */
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Gateway } from "../../examples/demo/gateway.mjs";
 import type { AcpxProcessLease } from "../../lib/lease.js";
@@ -105,6 +106,52 @@ test.concurrent(
     const report = await restarted.call<ReapReport>("reap");
     expect(report.settled.map(({ leaseId }) => leaseId)).toEqual([lease.leaseId]);
     expect(isAlive(command)).toBe(true);
+    await restarted.stop();
+  },
+);
+
+const crashing = fileURLToPath(new URL("../fixtures/gateway-crash.mjs", import.meta.url));
+/** What a launch and its close give a name, in this order. */
+const steps = [
+  { n: 3, what: "the wrapper's image" },
+  { n: 4, what: "the lease" },
+  { n: 5, what: "the root's identity" },
+  { n: 6, what: "the claim" },
+  { n: 7, what: "the adapter's identity" },
+  { n: 8, what: "the adapter seen alive" },
+  { n: 9, what: "the lease as closing" },
+  { n: 10, what: "the lease as ended" },
+  { n: 11, what: "the ended lease's place" },
+];
+const crashes = steps.flatMap((step) => [
+  { ...step, when: "before" },
+  { ...step, when: "after" },
+]);
+test.concurrent.each(crashes)(
+  "a crash $when writing $what: nothing runs on, and one restart converges",
+  async ({ n, when }) => {
+    await using world = new World();
+    const dying = await world.gateway(
+      ["--children=session,daemon"],
+      {},
+      {
+        NODE_OPTIONS: `--import=${crashing}`,
+        CRASH_AT: `${when} ${n}`,
+      },
+    );
+    const working = async () => {
+      await dying.call("ensure", { sessionKey: "crash" });
+      await dying.call("close", { sessionKey: "crash" });
+    };
+    await expect(working()).rejects.toThrow("SIGKILL");
+    const restarted = await world.gateway();
+    await allGone(world.pinAll());
+    const report = await restarted.call<ReapReport>("reap");
+    expect(report.left).toEqual([]);
+    expect(report.held).toEqual([]);
+    expect(await world.openLeases()).toEqual([]);
+    expect(world.processes()).toEqual([]);
+    expect((await restarted.call<ReapReport>("reap")).settled).toEqual([]);
     await restarted.stop();
   },
 );
