@@ -10,12 +10,12 @@
           "native/backend_linux.cc",
           "native/table_linux.cc",
         ],
-        "addon_sources": ["native/lock_linux.cc"],
+        "lock_sources": ["native/lock_linux.cc"],
         # A static image starts faster and keeps less memory, but not every toolchain has a static libc.
         "static_libc": "<!(echo 'int main() {}' | ${CXX:-c++} -static -x c++ -o /dev/null - 2>/dev/null && echo 1 || echo 0)",
       }, {
         "process_sources": ["native/process_unsupported.cc"],
-        "addon_sources": [],
+        "lock_sources": [],
         "static_libc": 0,
       }],
     ],
@@ -35,7 +35,14 @@
   "targets": [
     {
       "target_name": "acpx_lifecycle",
-      "sources": ["native/addon.cc", "native/decode.cc", "<@(process_sources)", "<@(addon_sources)"],
+      "sources": [
+        "native/addon.cc",
+        "native/addon_exit.cc",
+        "native/addon_values.cc",
+        "native/decode.cc",
+        "<@(process_sources)",
+        "<@(lock_sources)",
+      ],
       "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": [
         "NAPI_VERSION=8",
@@ -45,7 +52,10 @@
         "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
       ],
       "conditions": [
-        ["OS=='linux'", { "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,now"] }],
+        ["OS=='linux'", { 
+          # Loads where there is no libstdc++, and exports nothing that another addon's copy could be mixed with.
+          "ldflags": ["-static-libstdc++", "-static-libgcc", "-Wl,-z,now", "-Wl,--version-script=../native/addon.map"],
+        }],
       ],
     },
   ],

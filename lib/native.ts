@@ -187,7 +187,9 @@ export function backend(): Backend {
     };
   }
   const known = addon.backend();
-  return known.selfToken.ok ? known : { ...known, reason: whyNot(known.selfToken) };
+  return known.selfToken.ok
+    ? known
+    : { ...known, platform: process.platform, reason: whyNot(known.selfToken) };
 }
 
 class PinnedProcess implements ProcessHandle {
@@ -258,10 +260,15 @@ function protectedProcess(verb: string, target: string): LifecycleError {
   );
 }
 
-/** Without pidfds or /proc of our own the remedy lies with whoever made the sandbox. */
 function whyNot(fault: Fault): string {
+  if (fault.call === "platform") {
+    return `Nothing on ${process.platform} pins a process. Run the gateway on Linux for leases with proof.`;
+  }
   const cause = fault.errno === undefined ? "" : ` (${fault.errno})`;
-  return `Processes cannot be told apart here: ${fault.call} cannot be used${cause}. Mount this PID namespace's own /proc, unrestricted.`;
+  return (
+    `Processes cannot be told apart here: ${fault.call} cannot be used${cause}. ` +
+    `Mount this PID namespace's own /proc, without subset=pid.`
+  );
 }
 
 function signalNumber(signal: Signal): number {

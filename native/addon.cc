@@ -1,11 +1,7 @@
-// The only file that knows Node-API: values across the border, work off the main thread, and the
-// end of a process as a promise. lib/native.ts is the only caller and checks the arguments.
+// The verbs of lib/native.ts, which is the only caller and checks the arguments. Only the addon's
+// files know Node-API.
 #include <napi.h>
-#include <unistd.h>
-#include <uv.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "addon_exit.h"
+#include "addon_values.h"
 #include "lock.h"
 #include "process.h"
 
@@ -23,112 +21,6 @@ using Napi::CallbackInfo;
 using Napi::Env;
 using Napi::Object;
 using Napi::Value;
-
-// --- values
-// -------------------------------------------------------------------------------------------
-
-const char* nameOf(Reason reason) {
-  switch (reason) {
-    case Reason::denied:
-      return "denied";
-    case Reason::gone:
-      return "gone";
-    case Reason::unsupported:
-      return "unsupported";
-    case Reason::garbled:
-      return "garbled";
-  }
-  return "garbled";
-}
-
-Object toJs(Env env, const Fault& fault) {
-  Object object = Object::New(env);
-  object["ok"] = Napi::Boolean::New(env, false);
-  object["reason"] = Napi::String::New(env, nameOf(fault.reason));
-  object["call"] = Napi::String::New(env, fault.call);
-  if (fault.error != 0) {
-    char name[32];
-    object["errno"] = Napi::String::New(env, uv_err_name_r(-fault.error, name, sizeof name));
-  }
-  return object;
-}
-
-Object success(Env env, const Value& value) {
-  Object object = Object::New(env);
-  object["ok"] = Napi::Boolean::New(env, true);
-  object["value"] = value;
-  return object;
-}
-
-template <typename T, typename Convert>
-Object toJs(Env env, const Result<T>& result, Convert convert) {
-  return result.ok() ? success(env, convert(*result)) : toJs(env, result.fault());
-}
-
-Value toJs(Env env, const Executable& executable) {
-  Object object = Object::New(env);
-  object["path"] = Napi::String::New(env, executable.path);
-  object["deleted"] = Napi::Boolean::New(env, executable.deleted);
-  object["fileId"] = Napi::String::New(
-      env, std::to_string(executable.device) + ":" + std::to_string(executable.inode));
-  return object;
-}
-
-Value toJs(Env env, const std::vector<std::string>& texts) {
-  Napi::Array array = Napi::Array::New(env, texts.size());
-  for (uint32_t i = 0; i < texts.size(); ++i) array[i] = Napi::String::New(env, texts[i]);
-  return array;
-}
-
-Value toJs(Env env, const std::vector<std::string>& names,
-           const std::vector<std::optional<std::string>>& values) {
-  Object object = Object::New(env);
-  for (size_t i = 0; i < names.size(); ++i) {
-    object[names[i]] = values[i] ? Napi::String::New(env, *values[i]) : env.Null();
-  }
-  return object;
-}
-
-Object toJs(Env env, const std::vector<std::string>& names, const Result<ProcessReading>& result) {
-  return toJs(env, result, [&](const ProcessReading& reading) {
-    Object object = Object::New(env);
-    object["pid"] = Napi::Number::New(env, reading.pid);
-    object["ppid"] = Napi::Number::New(env, reading.ppid);
-    object["pgid"] = Napi::Number::New(env, reading.pgid);
-    object["sid"] = Napi::Number::New(env, reading.sid);
-    object["uid"] = Napi::Number::New(env, reading.uid);
-    object["state"] = Napi::String::New(env, std::string(1, reading.state));
-    object["token"] = Napi::String::New(env, reading.token);
-    object["readAtTicks"] = Napi::Number::New(env, static_cast<double>(reading.readAtTicks));
-    object["executable"] =
-        toJs(env, reading.executable, [&](const auto& image) { return toJs(env, image); });
-    object["argv"] = toJs(env, reading.argv, [&](const auto& argv) { return toJs(env, argv); });
-    object["environment"] = toJs(env, reading.environment,
-                                 [&](const auto& values) { return toJs(env, names, values); });
-    return object;
-  });
-}
-
-template <typename Column, typename Number>
-Column columnOf(Env env, const std::vector<Number>& numbers) {
-  Column column = Column::New(env, numbers.size());
-  // A worker that is being terminated gives out no memory any more.
-  if (!column.IsEmpty()) std::copy(numbers.begin(), numbers.end(), column.Data());
-  return column;
-}
-
-Value toJs(Env env, const Snapshot& table) {
-  Object object = Object::New(env);
-  object["complete"] = Napi::Boolean::New(env, table.complete);
-  object["pid"] = columnOf<Napi::Int32Array>(env, table.pid);
-  object["ppid"] = columnOf<Napi::Int32Array>(env, table.ppid);
-  object["pgid"] = columnOf<Napi::Int32Array>(env, table.pgid);
-  object["sid"] = columnOf<Napi::Int32Array>(env, table.sid);
-  object["uid"] = columnOf<Napi::Uint32Array>(env, table.uid);
-  object["startTicks"] = columnOf<Napi::Float64Array>(env, table.startTicks);
-  object["state"] = columnOf<Napi::Uint8Array>(env, table.state);
-  return object;
-}
 
 std::vector<std::string> namesOf(const Value& value) {
   const Napi::Array array = value.As<Napi::Array>();
@@ -142,93 +34,6 @@ std::vector<std::string> namesOf(const Value& value) {
 int numberOf(const Value& value) {
   return value.As<Napi::Number>().Int32Value();
 }
-
-// --- the end of a process
-// -----------------------------------------------------------------------------
-
-struct Handle;
-
-// Waits on the loop for the exit descriptor. Lives until libuv has let go of `poll`; everything of
-// JavaScript's is released when it settles.
-class ExitWatch {
- public:
-  static Value start(Env env, const Napi::External<Handle>& owner);
-  void settle(const char* outcome);
-
- private:
-  struct Waiter {
-    Napi::Promise::Deferred deferred;
-    Napi::AsyncContext context;
-    Napi::Reference<Napi::External<Handle>> owner;  // no collection while somebody waits
-  };
-
-  explicit ExitWatch(Env env) : env_(env) { poll_.data = this; }
-  void release();
-
-  Env env_;
-  uv_poll_t poll_{};
-  Handle* handle_ = nullptr;
-  std::optional<Waiter> waiter_;
-  napi_async_cleanup_hook_handle cleanup_ = nullptr;
-};
-
-struct Handle {
-  std::optional<Process> process;
-  ExitWatch* watch = nullptr;
-};
-
-Value ExitWatch::start(Env env, const Napi::External<Handle>& owner) {
-  Napi::Promise::Deferred deferred(env);
-  Handle* handle = owner.Data();
-  const int descriptor = handle->process->exitDescriptor();
-  uv_loop_t* loop = nullptr;
-  napi_get_uv_event_loop(env, &loop);
-  auto* watch = new ExitWatch(env);
-  const int error = descriptor < 0 ? -ENOSYS : uv_poll_init(loop, &watch->poll_, descriptor);
-  if (error != 0) {
-    delete watch;
-    const Reason reason = descriptor < 0 ? Reason::unsupported : Reason::denied;
-    deferred.Resolve(toJs(env, Fault{reason, -error, "exit descriptor"}));
-    return deferred.Promise();
-  }
-  watch->handle_ = handle;
-  watch->waiter_.emplace(Waiter{deferred, Napi::AsyncContext(env, "acpx-lifecycle.exited"),
-                                Napi::Reference<Napi::External<Handle>>::New(owner, 1)});
-  handle->watch = watch;
-  // Asynchronous, because the environment must not end before libuv has let go of the poll.
-  napi_add_async_cleanup_hook(
-      env,
-      [](napi_async_cleanup_hook_handle, void* data) { static_cast<ExitWatch*>(data)->release(); },
-      watch, &watch->cleanup_);
-  uv_poll_start(&watch->poll_, UV_READABLE, [](uv_poll_t* poll, int, int) {
-    static_cast<ExitWatch*>(poll->data)->settle("exited");
-  });
-  return deferred.Promise();
-}
-
-void ExitWatch::settle(const char* outcome) {
-  const Napi::HandleScope handles(env_);
-  // Let go first: the promise's reactions run at the end of the callback scope and may close the
-  // handle.
-  const Waiter waiter = std::move(*waiter_);
-  release();
-  const Napi::CallbackScope callback(env_, waiter.context);
-  waiter.deferred.Resolve(Napi::String::New(env_, outcome));
-}
-
-void ExitWatch::release() {
-  handle_->watch = nullptr;
-  waiter_.reset();
-  uv_poll_stop(&poll_);
-  uv_close(reinterpret_cast<uv_handle_t*>(&poll_), [](uv_handle_t* poll) {
-    auto* watch = static_cast<ExitWatch*>(poll->data);
-    napi_remove_async_cleanup_hook(watch->cleanup_);
-    delete watch;
-  });
-}
-
-// --- verbs
-// --------------------------------------------------------------------------------------------
 
 Handle& handleOf(const CallbackInfo& info) {
   return *info[0].As<Napi::External<Handle>>().Data();
@@ -257,20 +62,12 @@ Value read(const CallbackInfo& info) {
   return toJs(info.Env(), names, handleOf(info).process->read(names));
 }
 
-Value delivered(Env env, const Result<Delivery>& result) {
-  return toJs(env, result, [&](const Delivery& delivery) {
-    Object object = Object::New(env);
-    object["pinned"] = Napi::Boolean::New(env, delivery.pinned);
-    return object;
-  });
-}
-
 Value signal(const CallbackInfo& info) {
-  return delivered(info.Env(), handleOf(info).process->signal(numberOf(info[1])));
+  return toJs(info.Env(), handleOf(info).process->signal(numberOf(info[1])));
 }
 
 Value signalGroup(const CallbackInfo& info) {
-  return delivered(info.Env(), handleOf(info).process->signalGroup(numberOf(info[1])));
+  return toJs(info.Env(), handleOf(info).process->signalGroup(numberOf(info[1])));
 }
 
 Value exited(const CallbackInfo& info) {
@@ -339,9 +136,7 @@ Value readMany(const CallbackInfo& info) {
 Value snapshot(const CallbackInfo& info) {
   return runOffThread(
       info.Env(), [] { return acpx::snapshot(); },
-      [](Env env, const Result<Snapshot>& table) {
-        return toJs(env, table, [&](const Snapshot& columns) { return toJs(env, columns); });
-      });
+      [](Env env, const Result<Snapshot>& table) { return toJs(env, table); });
 }
 
 Value setProcessGroup(const CallbackInfo& info) {
@@ -375,18 +170,7 @@ Value releaseLock(const CallbackInfo& info) {
 }
 
 Value backend(const CallbackInfo& info) {
-  const Env env = info.Env();
-  const Backend& known = acpx::backend();
-  Object object = Object::New(env);
-  object["platform"] = Napi::String::New(env, known.platform);
-  object["supported"] = Napi::Boolean::New(env, known.supported);
-  object["pinnedHandles"] = Napi::Boolean::New(env, known.pinnedHandles);
-  object["pinnedSignals"] = Napi::Boolean::New(env, known.pinnedSignals);
-  object["groupSignals"] = Napi::Boolean::New(env, known.groupSignals);
-  object["uniqueIdentity"] = Napi::Boolean::New(env, known.uniqueIdentity);
-  object["selfToken"] =
-      toJs(env, known.selfToken, [&](const auto& token) { return Napi::String::New(env, token); });
-  return object;
+  return toJs(info.Env(), acpx::backend());
 }
 
 Value ownGroup(const CallbackInfo& info) {

@@ -15,6 +15,11 @@
 #include <variant>
 #include <vector>
 
+#ifdef _MSC_VER
+using pid_t = int;
+using uid_t = unsigned;
+#endif
+
 namespace acpx {
 
 struct StatLine;

@@ -8,6 +8,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <string_view>
 
 #include "process.h"
 #include "procfs_linux.h"
@@ -16,6 +17,18 @@ namespace acpx {
 namespace {
 
 constexpr Fault kProtected{Reason::denied, 0, "protected process"};
+
+// Whether the number is that of a process, and not of one of its threads.
+bool leadsThreads(int directory, pid_t pid) {
+  constexpr std::string_view kLabel = "\nTgid:\t";
+  const Result<std::string> status = readAll(directory, "status");
+  if (!status.ok()) return false;
+  const size_t label = status->find(kLabel);
+  if (label == std::string::npos) return false;
+  const size_t start = label + kLabel.size();
+  const std::string_view number(&(*status)[start], status->find('\n', start) - start);
+  return parseNumber(number) == static_cast<uint64_t>(pid);
+}
 
 }  // namespace
 
@@ -68,6 +81,9 @@ Result<Process> Process::open(pid_t pid) {
   }
   // Not reaped up to now, so the number meant one process in both calls above.
   if (process.reaped()) return Fault{Reason::gone, ESRCH, "pidfd_send_signal"};
+
+  // pidfd_open refuses a thread's number; /proc/<tid> looks like its process.
+  if (pidfd < 0 && !leadsThreads(directory, pid)) return Fault{Reason::gone, ESRCH, "status"};
 
   const Result<StatLine> stat = readStat(directory, "stat");
   if (!stat.ok()) return stat.fault();

@@ -1,4 +1,4 @@
-import { chmodSync } from "node:fs";
+import { chmodSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,6 +14,7 @@ interface Attempt {
   readonly reading: Observed<ProcessReading>;
   readonly signal: Observed<Delivery>;
   readonly group: Observed<Delivery>;
+  readonly exited: unknown;
 }
 interface Tried {
   readonly backend: Backend;
@@ -27,6 +28,16 @@ const denyPidfd = compile("deny-pidfd");
 // Another user has to reach it.
 chmodSync(dirname(denyPidfd), 0o755);
 
+/** What a process in that world can learn about a pid and do to it. */
+async function tryFrom(launcher: readonly string[], pid: number): Promise<Tried> {
+  const words = launcher.map((word) => (word === "deny-pidfd" ? denyPidfd : word));
+  const [command, ...args] = [...words, process.execPath, tryPid, String(pid)];
+  const asker = start(command, args);
+  const tried = JSON.parse(await lines(asker).next()) as Tried;
+  await exit(asker);
+  return tried;
+}
+
 const isRoot = process.geteuid?.() === 0;
 const outcome = (value: { ok: true } | Fault, good = "ok") => (value.ok ? good : value.reason);
 
@@ -36,11 +47,7 @@ const rows = worlds
 test.each(rows)("%s", async (_name, world) => {
   const target = start(idle, [], { detached: true });
   const pid = await ready(target);
-  const launcher = world.launcher.map((word) => (word === "deny-pidfd" ? denyPidfd : word));
-  const [command, ...args] = [...launcher, process.execPath, tryPid, String(pid)];
-  const asker = start(command, args);
-  const { backend, attempts, complete } = JSON.parse(await lines(asker).next()) as Tried;
-  await exit(asker);
+  const { backend, attempts, complete } = await tryFrom(world.launcher, pid);
 
   expect(backend.supported).toBe(world.supported);
   expect(backend.reason === undefined).toBe(world.supported);
@@ -55,6 +62,8 @@ test.each(rows)("%s", async (_name, world) => {
     expect(argv).toEqual({ ok: true, value: [idle] });
     expect([outcome(executable), outcome(environment)]).toEqual([world.executable, world.environment]);
     expect(token.includes(";inode=")).toBe(world.uniqueIdentity);
+    // Nobody polls instead.
+    if (!backend.pinnedHandles) expect(attempt.exited).toMatchObject({ ok: false, reason: "unsupported" });
     expect([outcome(attempt.signal, "delivered"), outcome(attempt.group, "delivered")]).toEqual([
       world.signal,
       world.signal,
@@ -64,4 +73,16 @@ test.each(rows)("%s", async (_name, world) => {
   target.stdin?.end();
   await exit(target);
   expect(target.signalCode).toBe(world.signal === "delivered" ? "SIGTERM" : null);
+});
+
+test.each([
+  ["pidfds", []],
+  ["directories alone", ["deny-pidfd", "all", "1"]],
+])("the number of a thread is nobody's, with %s", async (_name, launcher) => {
+  const thread =
+    readdirSync("/proc/self/task")
+      .map(Number)
+      .find((tid) => tid !== process.pid) ?? 0;
+  const { attempts } = await tryFrom(launcher, thread);
+  expect(attempts).toMatchObject([{ opened: { ok: false, reason: "gone", errno: "ESRCH" } }]);
 });
