@@ -21,13 +21,7 @@ import {
   type Settlement,
 } from "./settle.js";
 import type { WayOfEnding } from "./terminate.js";
-import {
-  installWrapper,
-  publishClaim,
-  removeClaimFiles,
-  type ClaimWatch,
-  type InstalledWrapper,
-} from "./wrapper.js";
+import type { InstalledWrapper } from "./wrapper.js";
 
 /** What is about to be started. */
 export interface LaunchRequest {
@@ -43,7 +37,6 @@ export interface LaunchContext extends SettleContext {
   readonly owner: AcpxProcessLease["owner"];
   /** Real path. */
   readonly wrapperRoot: string;
-  readonly claims: ClaimWatch;
   /** Collects the images that were installed, for the verdicts. */
   readonly wrapperImages: string[];
 }
@@ -86,8 +79,7 @@ export class Launches {
     await this.giveUpPrepared();
     const { context } = this;
     const name = wrapperName(context.wrapperRoot, request.command);
-    const wrapper =
-      name === undefined ? undefined : await installWrapper({ wrapperRoot: context.wrapperRoot, name });
+    const wrapper = name === undefined ? undefined : await context.wrapper.install(name);
     if (wrapper !== undefined && !context.wrapperImages.includes(wrapper.fileId)) {
       context.wrapperImages.push(wrapper.fileId);
     }
@@ -251,8 +243,8 @@ export class Launches {
   /** Claim, report, adapter: section by section what the wrapper waits for. */
   async #letGo(launch: Launch, root: ProcessIdentity, handle: ProcessHandle): Promise<void> {
     const { context } = this;
-    using report = context.claims.expectReport(root);
-    await publishClaim(context.claimsDir, root, {
+    using report = context.wrapper.expectReport(root);
+    await context.wrapper.claim(root, {
       leaseId: launch.leaseId,
       instanceId: context.gatewayInstanceId,
     });
@@ -313,7 +305,7 @@ export class Launches {
     this.#launches.delete(launchId);
     adapter?.close();
     handle?.close();
-    if (handle !== undefined) await removeClaimFiles(this.context.claimsDir, handle);
+    if (handle !== undefined) await this.context.wrapper.forget(handle);
   }
 }
 

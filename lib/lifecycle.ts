@@ -35,7 +35,8 @@ import { spawnAgent, type AgentRequest, type LaunchedAgent } from "./spawn-agent
 import { openStateDir, type StateDir } from "./state-dir.js";
 import { terminationPolicy, type TerminationPolicy } from "./terminate.js";
 import type { Verdict } from "./verdict.js";
-import { installWrapper, sweepClaims, watchClaims, wrapperEnvironment } from "./wrapper.js";
+import { installWrapper } from "./wrapper.js";
+import { openWrapperPort } from "./wrapper-port.js";
 
 export interface AcpxLifecycleOptions {
   /** Where leases live; one installation, possibly several gateway processes. */
@@ -122,13 +123,17 @@ export class AcpxLifecycle implements AsyncDisposable {
     policy: TerminationPolicy,
   ): Promise<AcpxLifecycle> {
     // Run once here, so that a root which forbids execution shows at start-up and not at the first session.
-    const wrapper = await installWrapper({ wrapperRoot: options.wrapperRoot, name: "acpx-wrapper" });
-    const wrapperRoot = dirname(wrapper.realPath);
+    const installed = await installWrapper({ wrapperRoot: options.wrapperRoot, name: "acpx-wrapper" });
+    const wrapperRoot = dirname(installed.realPath);
     const host = hostId();
     const observer = observe(addon);
     const owner = { pid: process.pid, token: observer.token, ...(host === undefined ? {} : { host }) };
-    const claimsDir = stateDir.claims;
     for (const message of stateDir.warnings) announce({ type: "warning", message });
+    const warned = new Set<string>();
+    const warnOnce = (message: string) => {
+      if (!warned.has(message)) announce({ type: "warning", message });
+      warned.add(message);
+    };
     const store = await createLeaseStore({ stateDir: stateDir.path });
     const gatewayInstanceId = await resolveGatewayInstanceId({ stateDir: stateDir.path });
     const ownerLock = await holdOwnerLock(stateDir.path, owner);
@@ -137,24 +142,32 @@ export class AcpxLifecycle implements AsyncDisposable {
       census: sharedCensus(addon, observer),
       launchHandle: (leaseId) => launches.handleOf(leaseId),
       wrapperRoots: [wrapperRoot],
-      wrapperImages: [wrapper.fileId],
+      wrapperImages: [installed.fileId],
       store,
       policy,
       gatewayInstanceId,
       owner,
       wrapperRoot,
-      claimsDir,
-      claims: watchClaims(claimsDir),
+      wrapper: openWrapperPort({
+        wrapperRoot,
+        claimsDir: stateDir.claims,
+        gateway: owner,
+        termGraceMs: policy.termGraceMs,
+      }),
     };
     const launches = new Launches(context);
     const reaper = new Reaper({
       ...context,
-      livenessOf: (lease) => lookAtOwner(stateDir.path, lease.owner, owner),
+      livenessOf: async (lease) => {
+        const liveness = await lookAtOwner(stateDir.path, lease.owner, owner);
+        if (liveness.kind === "alive" && liveness.copied) warnOnce(liveness.because);
+        return liveness;
+      },
       alone: (sweep) => withSweepLock(stateDir.path, sweep),
       tidy: async () => {
         const { leases } = await store.listOpen();
         await removeDeadOwnerLocks(stateDir.path, [owner, ...leases.map((lease) => lease.owner)]);
-        await sweepClaims(claimsDir, ({ pid, ticks }) => !runsSince(pid, ticks));
+        await context.wrapper.sweep(({ pid, ticks }) => !runsSince(pid, ticks));
       },
     });
     return new AcpxLifecycle({ stateDir: stateDir.path, context, launches, reaper, ownerLock });
@@ -193,14 +206,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       // ACP terminals are children of the gateway that no hook sees: nothing here could own them.
       terminal: options.terminal ?? false,
       agentRegistry,
-      agentProcessEnv: {
-        ...options.agentProcessEnv,
-        ...wrapperEnvironment({
-          claimsDir: context.claimsDir,
-          gateway: context.owner,
-          termGraceMs: context.policy.termGraceMs,
-        }),
-      },
+      agentProcessEnv: { ...options.agentProcessEnv, ...context.wrapper.environment },
       sessionStore: {
         load: (sessionId: string) => store.load(sessionId),
         save: async (record: Parameters<O["sessionStore"]["save"]>[0]) => {
@@ -281,7 +287,10 @@ export class AcpxLifecycle implements AsyncDisposable {
     return null;
   }
 
-  /** Leaves agents alone; releases the owner lock once every caller that opened or joined has disposed. */
+  /**
+   * Leaves agents alone. Does nothing until every caller that opened or joined has disposed. The owner lock stays
+   * taken while an agent of ours has an open lease: to other namespaces a free one says that it is an orphan.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#users -= 1;
     if (this.#users > 0) return;
@@ -289,8 +298,9 @@ export class AcpxLifecycle implements AsyncDisposable {
     const { launches, context, ownerLock } = this.#parts;
     await Promise.allSettled(this.#closing.values());
     await launches.dispose();
-    context.claims.close();
-    ownerLock.release();
+    context.wrapper.close();
+    const left = await context.store.listOpen().catch(() => ({ leases: [] }));
+    if (!left.leases.some((lease) => this.#isOwn(lease))) ownerLock.release();
   }
 
   /** Those that this process may end: its own, and those of dead owners. */

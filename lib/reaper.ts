@@ -41,8 +41,8 @@ export interface ReapReport {
   readonly left: readonly LeftLease[];
   /** Not ours to end: the owner lives, or nobody can tell. */
   readonly held: readonly LeftLease[];
-  /** Deadline or abort came first. */
-  readonly notInspected: readonly string[];
+  /** Deadline or abort came first, or the lease could not be read. */
+  readonly notInspected: readonly { readonly leaseId: string; readonly because: string }[];
   /** Only from a dry run. */
   readonly planned: readonly PlannedEnd[];
   /** Processes that were seen to die after a signal of this sweep. */
@@ -95,9 +95,13 @@ export class Reaper {
     const deadline = performance.now() + deadlineMs;
     const stopped = () => signal?.aborted === true || performance.now() > deadline;
     const report = emptyReport();
-    const { leases } = await this.context.store.listOpen();
+    const { leases, setAside, newer, unreadable } = await this.context.store.listOpen();
+    const skip = (because: string) => (leaseId: string) => report.notInspected.push({ leaseId, because });
+    setAside.forEach(skip("its files were damaged, and are set aside"));
+    newer.forEach(skip("it was written by a newer version"));
+    unreadable.forEach(skip("its files could not be read"));
     await eachOf(leases, TREES_AT_ONCE, async (lease) => {
-      if (stopped()) report.notInspected.push(lease.leaseId);
+      if (stopped()) skip("the sweep was stopped before")(lease.leaseId);
       else await this.#inspect(lease, dryRun, report);
     });
     if (!dryRun && !stopped()) {

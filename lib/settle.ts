@@ -16,12 +16,12 @@ import {
   type TerminationPolicy,
   type WayOfEnding,
 } from "./terminate.js";
-import { readDetached } from "./wrapper.js";
+import type { WrapperPort } from "./wrapper-port.js";
 
 export interface SettleContext extends OwnershipContext {
   readonly store: LeaseStore;
   readonly policy: TerminationPolicy;
-  readonly claimsDir: string;
+  readonly wrapper: WrapperPort;
 }
 
 export interface SettleOptions {
@@ -67,7 +67,7 @@ export async function settleLease(
 
 /** The root's end was seen and proves by itself that nobody is left. */
 export async function settleProven(
-  context: Pick<SettleContext, "store" | "native" | "claimsDir">,
+  context: Pick<SettleContext, "store" | "native" | "wrapper">,
   lease: AcpxProcessLease,
   reason: string,
 ): Promise<Settlement> {
@@ -86,10 +86,10 @@ export async function settleLost(
 
 /** The supervisor's list is a hint: who is named in it is looked at here before it is told on. */
 async function detachedFrom(
-  { native, claimsDir }: Pick<SettleContext, "native" | "claimsDir">,
+  { native, wrapper }: Pick<SettleContext, "native" | "wrapper">,
   { rootPid, rootToken = "" }: AcpxProcessLease,
 ): Promise<ProcessIdentity[]> {
-  const named = await readDetached(claimsDir, { pid: rootPid, token: rootToken });
+  const named = await wrapper.detached({ pid: rootPid, token: rootToken });
   return named.filter(({ pid, token }) => {
     const opened = native.open(pid);
     if (!opened.ok) return false;

@@ -12,7 +12,6 @@ import type { LaunchContext, Launches } from "./launches.js";
 import type { AcpxProcessLease } from "./lease.js";
 import type { Settlement } from "./settle.js";
 import type { WayOfEnding } from "./terminate.js";
-import { wrapperEnvironment } from "./wrapper.js";
 
 export interface AgentRequest {
   /** A path, or a name to be found on PATH. */
@@ -49,14 +48,9 @@ export async function spawnAgent(
   const wrapper = join(context.wrapperRoot, "acpx-wrapper");
   const sessionKey = request.sessionKey ?? `client:${launchId}`;
   const prepared = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
-  const variables = wrapperEnvironment({
-    claimsDir: context.claimsDir,
-    gateway: context.owner,
-    termGraceMs: context.policy.termGraceMs,
-  });
   const child = spawn(wrapper, args, {
     cwd: request.cwd,
-    env: { ...(request.env ?? process.env), ...variables },
+    env: { ...(request.env ?? process.env), ...context.wrapper.environment },
     stdio: request.stdio ?? "inherit",
   });
   if (child.pid === undefined) {

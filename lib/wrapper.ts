@@ -15,8 +15,6 @@ import type { ProcessIdentity } from "./identity.js";
 import { supervisorImage } from "./native.js";
 import { errnoOf } from "./state-file.js";
 
-export * from "./claims.js";
-
 export interface WrapperRequest {
   readonly wrapperRoot: string;
   /** A file name. acpx keys special cases on it, see agent-command.ts. */

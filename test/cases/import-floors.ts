@@ -10,6 +10,7 @@ export interface Place {
 export const floors: Readonly<Record<string, Place>> = {
   // Pure: no node: imports, no clock, no chance, no I/O.
   errors: { floor: 0 },
+  concurrency: { floor: 0 },
   environment: { floor: 0 },
   identity: { floor: 0 },
   evidence: { floor: 0 },
@@ -58,7 +59,8 @@ export const floors: Readonly<Record<string, Place>> = {
   "lease-store": { floor: 1, beside: ["lease-files", "state-dir", "state-file"] },
   "session-store": { floor: 1 },
   claims: { floor: 1, beside: ["state-file"] },
-  wrapper: { floor: 1, beside: ["claims", "native", "state-file"] },
+  wrapper: { floor: 1, beside: ["native", "state-file"] },
+  "wrapper-port": { floor: 1, beside: ["claims", "wrapper"] },
 
   // Policy in motion.
   ownership: { floor: 2 },

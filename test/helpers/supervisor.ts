@@ -11,13 +11,8 @@ import { createInterface } from "node:readline";
 
 import * as native from "../../lib/native.js";
 import type { ProcessHandle } from "../../lib/native.js";
-import {
-  installWrapper,
-  publishClaim,
-  watchClaims,
-  wrapperEnvironment,
-  type ClaimWatch,
-} from "../../lib/wrapper.js";
+import { publishClaim, watchClaims, type ClaimWatch } from "../../lib/claims.js";
+import { installWrapper, wrapperEnvironment } from "../../lib/wrapper.js";
 import { isAlive } from "./alive.js";
 import { compile } from "./compile.js";
 

@@ -15,7 +15,7 @@ import {
   TERM_GRACE,
 } from "../../lib/environment.js";
 import { startTicks } from "../../lib/identity.js";
-import { publishClaim } from "../../lib/wrapper.js";
+import { publishClaim } from "../../lib/claims.js";
 import { badClaims } from "../cases/supervisor-claims.js";
 import { isAlive } from "../helpers/alive.js";
 import { INSTANCE, LEASE, Stage, type Supervised } from "../helpers/supervisor.js";

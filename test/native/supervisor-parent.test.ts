@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { GATEWAY_PID } from "../../lib/environment.js";
 import type { ProcessHandle } from "../../lib/native.js";
-import { publishClaim } from "../../lib/wrapper.js";
+import { publishClaim } from "../../lib/claims.js";
 import { isAlive } from "../helpers/alive.js";
 import { compile } from "../helpers/compile.js";
 import { hasEnded, INSTANCE, LEASE, soon, Stage } from "../helpers/supervisor.js";

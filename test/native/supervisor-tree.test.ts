@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import * as native from "../../lib/native.js";
-import { readDetached } from "../../lib/wrapper.js";
+import { readDetached } from "../../lib/claims.js";
 import { trees } from "../cases/supervisor-trees.js";
 import { isAlive } from "../helpers/alive.js";
 import { hasEnded, soon, Stage, type Supervised } from "../helpers/supervisor.js";

@@ -23,15 +23,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { LifecycleError } from "../../lib/errors.js";
 import { backend, supervisorImage } from "../../lib/native.js";
 import {
-  installWrapper,
   publishClaim,
   readDetached,
   readReport,
   removeClaimFiles,
   sweepClaims,
   watchClaims,
-  wrapperEnvironment,
-} from "../../lib/wrapper.js";
+} from "../../lib/claims.js";
+import { installWrapper, wrapperEnvironment } from "../../lib/wrapper.js";
 import { INSTANCE, LEASE, soon } from "../helpers/supervisor.js";
 
 let directory: string;
