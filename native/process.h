@@ -120,7 +120,7 @@ class Process {
  private:
   Process(pid_t pid, int process, int directory);
   // The kernel has taken the number back. A zombie still has its number.
-  bool reaped() const;
+  Result<bool> reaped() const;
   // The stat line of a process that was alive after it was read.
   Result<StatLine> living() const;
   // One attempt; nullopt when an exec came in between.

@@ -18,13 +18,14 @@ namespace {
 
 constexpr Fault kProtected{Reason::denied, 0, "protected process"};
 
-// Whether the number is that of a process, and not of one of its threads.
-bool leadsThreads(int directory, pid_t pid) {
+// Whether the number is that of a process, and not of one of its threads: /proc/<tid> looks the
+// same.
+Result<bool> namesProcess(int directory, pid_t pid) {
   constexpr std::string_view kLabel = "\nTgid:\t";
   const Result<std::string> status = readAll(directory, "status");
-  if (!status.ok()) return false;
+  if (!status.ok()) return status.fault();
   const size_t label = status->find(kLabel);
-  if (label == std::string::npos) return false;
+  if (label == std::string::npos) return Fault{Reason::garbled, 0, "status"};
   const size_t start = label + kLabel.size();
   const std::string_view number(&(*status)[start], status->find('\n', start) - start);
   return parseNumber(number) == static_cast<uint64_t>(pid);
@@ -73,17 +74,19 @@ Result<Process> Process::open(pid_t pid) {
   Process process(pid, pidfd, directory);
 
   if (directory < 0) {
-    const bool missing = error == ENOENT || error == ESRCH;
-    // A /proc mounted with hidepid=2 says ENOENT of the living; only system calls know better.
-    const bool exists = pidfd >= 0 ? !process.reaped() : getpgid(pid) >= 0;
-    return missing && exists ? Fault{Reason::denied, error, "/proc/<pid>"}
-                             : faultOf(error, "/proc/<pid>");
+    // A /proc mounted with hidepid=2 says ENOENT of the living; only a system call knows better.
+    const bool hidden = error == ENOENT && (getpgid(pid) >= 0 || errno != ESRCH);
+    return hidden ? Fault{Reason::denied, error, "/proc/<pid>"} : faultOf(error, "/proc/<pid>");
   }
   // Not reaped up to now, so the number meant one process in both calls above.
-  if (process.reaped()) return Fault{Reason::gone, ESRCH, "pidfd_send_signal"};
-
-  // pidfd_open refuses a thread's number; /proc/<tid> looks like its process.
-  if (pidfd < 0 && !leadsThreads(directory, pid)) return Fault{Reason::gone, ESRCH, "status"};
+  const Result<bool> reaped = process.reaped();
+  if (!reaped.ok()) return reaped.fault();
+  if (*reaped) return Fault{Reason::gone, ESRCH, "pidfd_send_signal"};
+  if (pidfd < 0) {
+    const Result<bool> named = namesProcess(directory, pid);
+    if (!named.ok()) return named.fault();
+    if (!*named) return Fault{Reason::gone, ESRCH, "status"};
+  }
 
   const Result<StatLine> stat = readStat(directory, "stat");
   if (!stat.ok()) return stat.fault();
@@ -93,13 +96,14 @@ Result<Process> Process::open(pid_t pid) {
   return process;
 }
 
-bool Process::reaped() const {
-  if (process_ < 0) return !readStat(directory_, "stat").ok();
-  if (backend().pinnedSignals) {
+Result<bool> Process::reaped() const {
+  if (process_ >= 0 && backend().pinnedSignals) {
     return sendThroughPidfd(process_, 0, 0) != 0 && errno == ESRCH;
   }
-  const Result<bool> over = dead();
-  return !over.ok() || *over;
+  if (process_ >= 0) return dead();
+  const Result<StatLine> stat = readStat(directory_, "stat");
+  if (!stat.ok() && stat.fault().reason != Reason::gone) return stat.fault();
+  return !stat.ok();
 }
 
 Result<bool> Process::dead() const {
@@ -117,8 +121,10 @@ Result<bool> Process::dead() const {
     if (stat.fault().reason == Reason::gone) return true;
     return stat.fault();
   }
-  const bool mainThreadEnded = stat->state == 'Z' || stat->state == 'X';
-  return mainThreadEnded && livingThread(directory_) == 0;
+  if (stat->state != 'Z' && stat->state != 'X') return false;
+  const Result<pid_t> thread = livingThread(directory_);
+  if (!thread.ok()) return thread.fault();
+  return *thread == 0;
 }
 
 Result<StatLine> Process::living() const {

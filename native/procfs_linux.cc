@@ -56,23 +56,27 @@ Result<std::string> readAll(int directory, const char* name) {
 
 Result<StatLine> readStat(int directory, const char* name) {
   const Result<std::string> line = readAll(directory, name);
+  if (!line.ok() && line.fault().error == ENOENT) return Fault{Reason::denied, ENOENT, name};
   if (!line.ok()) return line.fault();
   const std::optional<StatLine> stat = parseStat(*line);
   if (!stat) return Fault{Reason::garbled, 0, name};
   return *stat;
 }
 
-pid_t livingThread(int directory) {
+Result<pid_t> livingThread(int directory) {
   Descriptor tasks(openat(directory, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!tasks) return 0;
+  if (!tasks) return faultOf(errno, "task");
   const Directory listing(fdopendir(tasks.get()));
-  if (!listing) return 0;
+  if (!listing) return faultOf(errno, "task");
   tasks.release();
   while (const dirent* entry = readdir(listing.get())) {
     const std::optional<uint64_t> thread = parseNumber(entry->d_name);
     if (!thread) continue;
     const std::string name = std::string(entry->d_name) + "/stat";
     const Result<StatLine> stat = readStat(dirfd(listing.get()), name.c_str());
+    // One that ended since it was listed is not alive; anything else might be.
+    const bool ended = !stat.ok() && (stat.fault().error == ENOENT || stat.fault().error == ESRCH);
+    if (!stat.ok() && !ended) return stat.fault();
     if (stat.ok() && stat->state != 'Z' && stat->state != 'X') return static_cast<pid_t>(*thread);
   }
   return 0;

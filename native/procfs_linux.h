@@ -46,11 +46,14 @@ std::string procPath(pid_t pid);
 
 // The whole of a file that may be longer than it says, or the fault of whichever call failed.
 Result<std::string> readAll(int directory, const char* name);
+
+// A stat line in the /proc directory of a process or thread. That of the dead says ESRCH; ENOENT is
+// what hidepid=2 answers for one that lives, so it is `denied`.
 Result<StatLine> readStat(int directory, const char* name);
 
 // The id of a living thread of the process whose /proc directory this is, 0 if there is none. The
 // answer may be old as soon as it is given.
-pid_t livingThread(int directory);
+Result<pid_t> livingThread(int directory);
 
 // `pidfd` -1: none. `unsupported` when the scope of this process's numbers cannot be told.
 Result<std::string> startToken(const StatLine& stat, int pidfd);

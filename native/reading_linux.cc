@@ -45,6 +45,8 @@ bool endsWith(std::string_view text, std::string_view suffix) {
 Observed<Executable> readExecutable(int directory) {
   char target[PATH_MAX];
   const ssize_t length = readlinkat(directory, "exe", target, sizeof target);
+  // Kernel threads run no file.
+  if (length < 0 && errno == ENOENT) return Fault{Reason::unsupported, ENOENT, "exe"};
   if (length < 0) return faultOf(errno, "exe");
   if (length == sizeof target) return Fault{Reason::garbled, 0, "exe"};
   struct stat image;
@@ -126,13 +128,16 @@ std::optional<Result<ProcessReading>> Process::readOnce(
   const bool mainThreadEnded = first->state == 'Z' || first->state == 'X';
   std::string memory = ".";
   if (mainThreadEnded) {
-    const pid_t thread = livingThread(directory_);
-    if (thread == 0) return std::nullopt;
+    const Result<pid_t> thread = livingThread(directory_);
+    if (!thread.ok()) return thread.fault();
+    if (*thread == 0) return std::nullopt;
     memory = "task/";
-    appendNumber(memory, static_cast<uint64_t>(thread));
+    appendNumber(memory, static_cast<uint64_t>(*thread));
   }
   const Descriptor directory(
       openat(directory_, memory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // The thread ended, unless we are out of descriptors.
+  if (!directory && errno != ENOENT && errno != ESRCH) return faultOf(errno, "task");
   if (!directory) return std::nullopt;
   const std::optional<Image> image = readImage(directory.get());
   const Result<StatLine> thread = readStat(directory.get(), "stat");

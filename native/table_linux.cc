@@ -80,7 +80,11 @@ Result<Snapshot> snapshot() {
 // whoever is in the group of that number is in the leader's group. After that nobody can tell from
 // here.
 Result<Delivery> Process::signalMembers(int signo) const {
-  if (reaped()) return Fault{Reason::unsupported, 0, "PIDFD_SIGNAL_PROCESS_GROUP"};
+  const auto numberIsOurs = [this] {
+    const Result<bool> taken = reaped();
+    return taken.ok() && !*taken;
+  };
+  if (!numberIsOurs()) return Fault{Reason::unsupported, 0, "PIDFD_SIGNAL_PROCESS_GROUP"};
   const Result<Snapshot> table = snapshot();
   if (!table.ok()) return table.fault();
 
@@ -91,7 +95,7 @@ Result<Delivery> Process::signalMembers(int signo) const {
     const Result<Process> member = open(table->pid[i]);
     if (!member.ok()) continue;
     const Result<StatLine> stat = member->living();
-    if (!stat.ok() || stat->pgid != pid_ || reaped()) continue;
+    if (!stat.ok() || stat->pgid != pid_ || !numberIsOurs()) continue;
     const Result<Delivery> delivery = member->signal(signo);
     delivered = delivered || delivery.ok();
     if (!delivery.ok() && delivery.fault().reason != Reason::gone) refusal = delivery.fault();

@@ -22,17 +22,22 @@ interface Tried {
   readonly complete: boolean;
 }
 
-const tryPid = fileURLToPath(new URL("../fixtures/try-pid.mjs", import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const idle = compile("idle");
 const denyPidfd = compile("deny-pidfd");
 // Another user has to reach it.
 chmodSync(dirname(denyPidfd), 0o755);
 
+/** Runs a program of the fixtures in that world. */
+function launch(launcher: readonly string[], program: string, pid: number) {
+  const words = launcher.map((word) => (word === "deny-pidfd" ? denyPidfd : word));
+  const [command, ...args] = [...words, process.execPath, program, String(pid)];
+  return start(command, args);
+}
+
 /** What a process in that world can learn about a pid and do to it. */
 async function tryFrom(launcher: readonly string[], pid: number): Promise<Tried> {
-  const words = launcher.map((word) => (word === "deny-pidfd" ? denyPidfd : word));
-  const [command, ...args] = [...words, process.execPath, tryPid, String(pid)];
-  const asker = start(command, args);
+  const asker = launch(launcher, fixture("try-pid.mjs"), pid);
   const tried = JSON.parse(await lines(asker).next()) as Tried;
   await exit(asker);
   return tried;
@@ -85,4 +90,23 @@ test.each([
       .find((tid) => tid !== process.pid) ?? 0;
   const { attempts } = await tryFrom(launcher, thread);
   expect(attempts).toMatchObject([{ opened: { ok: false, reason: "gone", errno: "ESRCH" } }]);
+});
+
+test.each([
+  ["a process", "idle", []],
+  ["a process, by its directory alone", "idle", ["deny-pidfd", "all", "1"]],
+  ["a process whose main thread has exited", "thread-survives", []],
+  [
+    "a process whose main thread has exited, by its directory alone",
+    "thread-survives",
+    ["deny-pidfd", "all", "1"],
+  ],
+])("%s is never gone for want of descriptors", async (_name, program, launcher) => {
+  const pid = await ready(start(compile(program)));
+  const asker = launch(["prlimit", "--nofile=128", ...launcher], fixture("few-descriptors.mjs"), pid);
+  const outcomes = JSON.parse(await lines(asker).next()) as string[];
+  await exit(asker);
+  expect(["open: denied", "read: denied", "read"]).toEqual(expect.arrayContaining(outcomes));
+  expect(outcomes.at(0)).toBe("open: denied");
+  expect(outcomes.at(-1)).toBe("read");
 });
