@@ -9,8 +9,12 @@ import { isAlive } from "../helpers/alive.js";
 import { soon, Stage, type Supervised } from "../helpers/supervisor.js";
 
 let stage: Stage;
+let neverClaimed: Supervised;
+let begin: number;
 beforeAll(async () => {
   stage = await Stage.open();
+  begin = performance.now();
+  neverClaimed = stage.startUnclaimed(["announce", "adapter"]);
 });
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
@@ -76,3 +80,12 @@ test.runIf(process.geteuid?.() === 0)(
     expect(supervised.stderr).toBe(`acpx-lifecycle: still alive after KILL: ${adapter.pid}\n`);
   },
 );
+
+test("without a claim it gives up after 30 seconds, and nothing was started", async () => {
+  expect(await neverClaimed.ended).toEqual({ code: 75, signal: null });
+  // Timers round to whole milliseconds.
+  expect(performance.now() - begin).toBeGreaterThan(29_990);
+  await neverClaimed.silent;
+  expect(neverClaimed.lines).toEqual([]);
+  expect(neverClaimed.stderr).toBe("acpx-lifecycle: no claim came in time; the command was not started\n");
+});
