@@ -76,19 +76,30 @@ async function resume(gateway, sessionKey, requestId) {
   return { ...(await running(gateway, sessionKey)), backendSessionId };
 }
 
+/** Shows a session once its MCP server is up and codex has done with what it runs at its start (lsb_release). */
 async function running(gateway, sessionKey) {
-  const [{ lease }] = await gateway.call("status", { sessionKey });
-  await eventually("the MCP server of the session", () => treeOf(lease.rootPid).some(isMcpServer));
-  return await show(gateway, sessionKey);
+  const atRest = async () => {
+    const session = await observe(gateway, sessionKey);
+    const [tree, members] = [session.tree, session.members].map((some) => some.map(({ pid }) => pid));
+    return session.tree.some(isMcpServer) && sameSet(tree, members) && session;
+  };
+  return shown(await eventually("a tree with its MCP server, all of it provably its own", atRest));
 }
 
 async function show(gateway, sessionKey) {
-  const [status, ...others] = await gateway.call("status", { sessionKey });
-  claim(status !== undefined && others.length === 0, `${sessionKey} has one open lease`);
-  drawLease(status);
-  const tree = treeOf(status.lease.rootPid);
-  for (const process of tree) seen.set(process.pid, process);
-  return { ...status, tree };
+  return shown(await observe(gateway, sessionKey));
+}
+
+async function observe(gateway, sessionKey) {
+  const leases = await gateway.call("status", { sessionKey });
+  if (leases.length !== 1) throw new Error(`${sessionKey} has ${leases.length} open leases, not one`);
+  return { ...leases[0], tree: treeOf(leases[0].lease.rootPid) };
+}
+
+function shown(session) {
+  drawLease(session);
+  for (const process of session.tree) seen.set(process.pid, process);
+  return session;
 }
 
 /** Begins a turn and resolves when codex has asked its model. */
@@ -112,8 +123,8 @@ async function main() {
   let ownedByA = await ensure(a, sessionA);
   const ownedByB = await ensure(b, sessionB);
   for (const { verdict, members, tree } of [ownedByA, ownedByB]) {
-    claim(verdict.kind === "owned", "its root is owned, by live evidence");
-    claim(tree.length === members.length, `all ${tree.length} processes of the tree are provably its own`);
+    claim(verdict.kind === "owned", `root ${tree[0].pid} is owned, by live evidence`);
+    claim(tree.length === members.length, `all ${tree.length} processes of its tree are provably its own`);
   }
   const mcpServer = ownedByA.tree.find(isMcpServer);
   claim(mcpServer.pgid === mcpServer.pid, "codex has put its MCP server into a process group of its own");
@@ -218,21 +229,31 @@ async function main() {
   claim(foreignFiles() === foreignBefore, "codex and acpx wrote nothing outside that directory");
 }
 
-/** Step f needs a PID namespace; without privileges a user namespace may allow one. */
+/** Step f needs a PID namespace and its counter; without privileges a user namespace may allow both. */
 async function inNamespace(config) {
   const user = process.getuid() === 0 ? [] : ["--user", "--map-root-user"];
   const unshare = ["--pid", "--fork", "--mount-proc", "--kill-child", ...user];
-  const probe = spawn("unshare", [...unshare, "true"], { stdio: ["ignore", "ignore", "pipe"] });
-  const [refused, [code]] = await Promise.all([text(probe.stderr), once(probe, "exit")]);
-  if (code !== 0) return { refused: refused.trim() };
+  const probe = await run("unshare", [...unshare, "test", "-w", "/proc/sys/kernel/ns_last_pid"]);
+  if (probe.code !== 0) return { refused: probe.stderr.trim() || "its pid counter cannot be set" };
   // The shell is the namespace's init: it waits for whoever is orphaned, so that dead numbers become free.
   const command = ["sh", "-c", '"$@"; exit $?', "sh", process.execPath, beside("demo/pid-reuse.mjs")];
-  const inside = spawn("unshare", [...unshare, ...command, JSON.stringify(config)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [output, [status]] = await Promise.all([text(inside.stdout), once(inside, "exit")]);
-  claim(status === 0, "the step ran to its end");
-  return JSON.parse(output);
+  const inside = await run("unshare", [...unshare, ...command, JSON.stringify(config)]);
+  if (inside.code !== 0) throw new Error(`step f did not run to its end\n${inside.stderr}`);
+  return JSON.parse(inside.stdout);
+}
+
+async function run(command, args) {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+  try {
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { code, stdout, stderr };
+  } catch (error) {
+    return { code: -1, stdout: "", stderr: error.message };
+  }
 }
 
 try {
@@ -244,7 +265,8 @@ try {
 } finally {
   model.stop();
   for (const gateway of gateways) if (gateway.child.exitCode === null) await gateway.kill();
-  await pin([...seen.values()]).gone(GRACE_MS + 4_000);
+  const left = pin([...seen.values()]);
+  if ((await left.gone(GRACE_MS + 4_000)) === undefined) left.kill();
   rmSync(directory, { recursive: true, force: true });
 }
 console.log(

@@ -25,7 +25,7 @@ export async function startSilentModel() {
   };
 }
 
-/** Environment of a codex that reads and writes below `home` alone. */
+/** Environment of a codex that reads and writes below `home` alone and starts nothing but its MCP servers. */
 export function codexHome(home, model) {
   const codexDirectory = join(home, ".codex");
   const temporary = join(home, "tmp");
@@ -39,6 +39,8 @@ model_provider = "silent"
 name = "silent"
 base_url = "${model.url}"
 wire_api = "responses"
+[features]
+shell_snapshot = false
 `,
   );
   return { HOME: home, CODEX_HOME: codexDirectory, TMPDIR: temporary, OPENAI_API_KEY: "dummy" };

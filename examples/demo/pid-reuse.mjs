@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Gateway } from "./gateway.mjs";
-import { isAlive, look, pin, treeOf } from "./processes.mjs";
+import { eventually, isAlive, look, pin, treeOf } from "./processes.mjs";
 
 const config = JSON.parse(process.argv[2]);
 const gateway = await Gateway.start("first", config);
@@ -29,6 +29,11 @@ await second.stop();
 console.log(JSON.stringify({ lease, stranger, before, report, strangerLives: isAlive(stranger) }));
 process.kill(stranger.pid, "SIGKILL");
 
+/** Until its exec the stranger still looks like the shell that forked it. */
+function isSleep(seen) {
+  return seen?.argv[0] === "sleep" && seen;
+}
+
 /** The next fork of a namespace gets the number after the one written to ns_last_pid, if that is free. */
 async function strangerWithPid(wanted) {
   const script = `echo ${wanted - 1} > /proc/sys/kernel/ns_last_pid && { sleep 600 & } && echo $!; wait`;
@@ -36,7 +41,7 @@ async function strangerWithPid(wanted) {
     const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
     const [line] = await once(createInterface({ input: shell.stdout }), "line");
     const pid = Number(line);
-    if (pid === wanted) return look(pid);
+    if (pid === wanted) return await eventually("the stranger", () => isSleep(look(pid)));
     process.kill(pid, "SIGKILL");
     await once(shell, "exit");
   }

@@ -40,7 +40,7 @@ export function treeOf(root) {
 
 export const isAlive = (seen) => look(seen.pid)?.startTicks === seen.startTicks;
 
-/** Pins processes, so that their end can be waited for without asking again and again. */
+/** Pins processes: whatever is asked of a pin later is about these processes, whoever has their numbers by then. */
 export function pin(processes) {
   const pinned = processes.map((seen) => ({ seen, opened: open(seen.pid) }));
   const handles = pinned
@@ -52,8 +52,10 @@ export function pin(processes) {
       const started = performance.now();
       const late = delay(limitMs, "late", { ref: false });
       const outcome = await Promise.race([Promise.all(handles.map((handle) => handle.exited())), late]);
-      for (const handle of handles) handle.close();
       return outcome === "late" ? undefined : performance.now() - started;
+    },
+    kill() {
+      for (const handle of handles) handle.signal("SIGKILL");
     },
   };
 }

@@ -24,7 +24,8 @@ export const elapsed = () => ((performance.now() - started) / 1000).toFixed(1);
 /** One lease with its verdict, and below it the processes that are provably its own. */
 export function drawLease({ lease, verdict, members }) {
   const because = verdict.because ? ` (${verdict.because})` : "";
-  tell(`lease ${lease.leaseId}  ${lease.state}, root ${lease.rootPid}: ${verdict.kind}${because}`);
+  tell(`lease ${lease.leaseId} of ${lease.sessionKey}`);
+  tell(`  ${lease.state}; its root ${lease.rootPid} is ${verdict.kind}${because}`);
   const pids = new Set(members.map(({ pid }) => pid));
   const draw = (member, depth) => {
     const seen = look(member.pid);

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import {
   type AcpRuntimeHandle,
@@ -34,6 +35,7 @@ import { open, type ProcessHandle } from "../../lib/native.js";
 
 const fixture = fileURLToPath(new URL("../fixtures/agent-acp.mjs", import.meta.url));
 const GRACE_MS = 300;
+const PATIENCE_MS = 20_000;
 
 /** Waits for something that a test lets happen, or that a hook reports. */
 export class Gate {
@@ -133,7 +135,7 @@ export class World implements AsyncDisposable {
     return await (await createLeaseStore({ stateDir: this.stateDir })).load(leaseId);
   }
 
-  /** Resolves with the lease when this process has ended it. */
+  /** Resolves with the lease when this process has ended it, or with the lease as it stands when that takes too long. */
   async ended(lease: AcpxProcessLease): Promise<AcpxProcessLease | undefined> {
     const ended = new Gate();
     const listener = (message: unknown) => {
@@ -141,7 +143,7 @@ export class World implements AsyncDisposable {
       if (event.type === "lease-ended" && event.leaseId === lease.leaseId) ended.open();
     };
     subscribe(DIAGNOSTICS_CHANNEL, listener);
-    await ended.opened;
+    await Promise.race([ended.opened, delay(PATIENCE_MS, undefined, { ref: false })]);
     unsubscribe(DIAGNOSTICS_CHANNEL, listener);
     return await this.stateOf(lease);
   }
