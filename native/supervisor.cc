@@ -182,8 +182,8 @@ int exitAs(const Tree& tree) {
 }
 
 int supervise(const CommandLine& line) {
-  occupyStandardDescriptors();
   blockSignals();
+  occupyStandardDescriptors();
   const Parent parent = Parent::pin();
   // A leader of its group cannot leave it, and need not: it has left its parent's.
   if (!line.foreground) setsid();

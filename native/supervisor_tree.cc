@@ -60,14 +60,14 @@ void Tree::kill() {
   if (!exit_) killSent_ = true;
   signalGroup(SIGKILL, groupHasOptedOut());
   for (const pid_t child : childrenOf(getpid())) {
-    if (child == adapter_ || !childOptedOut(child)) ::kill(child, SIGKILL);
+    if (isToEnd(child)) ::kill(child, SIGKILL);
   }
 }
 
 bool Tree::settled() {
   if (!exit_) return false;
   for (const pid_t child : childrenOf(getpid())) {
-    if (child != adapter_ && !childOptedOut(child)) return false;
+    if (isToEnd(child)) return false;
   }
   if (!waitedFor_) {
     siginfo_t seen;
@@ -99,11 +99,16 @@ std::string Tree::optedOut() const {
 std::string Tree::survivors() const {
   std::string numbers;
   for (const pid_t child : childrenOf(getpid())) {
-    if (childOptedOut(child)) continue;
+    if (!isToEnd(child)) continue;
     if (!numbers.empty()) numbers += ' ';
     appendNumber(numbers, static_cast<uint64_t>(child));
   }
   return numbers;
+}
+
+bool Tree::isToEnd(pid_t child) const {
+  // The adapter cannot opt out: it is what the launch is about.
+  return child == adapter_ ? !exit_ : !childOptedOut(child);
 }
 
 bool Tree::groupHasOptedOut() const {

@@ -46,6 +46,8 @@ class Tree {
   std::string survivors() const;
 
  private:
+  // Of an own child that has not been waited for.
+  bool isToEnd(pid_t child) const;
   bool groupHasOptedOut() const;
   void signalGroup(int signo, bool oneByOne) const;
 

@@ -44,7 +44,11 @@ test("while nothing happens it uses no more than 0.8 MiB, one thread, and is nev
 /** Until nobody has been woken for a while. */
 async function asleep(all: readonly Supervised[]): Promise<void> {
   const wakeUps = () => all.map((one) => status(one, "voluntary_ctxt_switches")).join();
-  for (let last = ""; last !== wakeUps(); await sleep(100)) last = wakeUps();
+  let last: string;
+  do {
+    last = wakeUps();
+    await sleep(100);
+  } while (last !== wakeUps());
 }
 
 test("the signals that woke it are counted: the same measure sees a supervisor that works", async () => {
