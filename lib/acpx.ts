@@ -100,6 +100,7 @@ export interface AcpRuntime<E extends AcpRuntimeEnsureInput = AcpRuntimeEnsureIn
   cancel(input: { handle: AcpRuntimeHandle; reason?: string }): Promise<void>;
   close(input: { handle: AcpRuntimeHandle; reason: string; discardPersistentState?: boolean }): Promise<void>;
   prepareFreshSession?(input: { handle: AcpRuntimeHandle }): Promise<void>;
+  findSession?(input: { sessionKey: string; agent: string }): Promise<AcpRuntimeHandle | undefined>;
 }
 
 /** The options of acpx's createAcpRuntime that are merged with ours; the rest passes through untouched. */

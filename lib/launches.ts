@@ -37,6 +37,8 @@ export interface LaunchContext extends SettleContext {
   readonly owner: AcpxProcessLease["owner"];
   /** Real path. */
   readonly wrapperRoot: string;
+  /** A session runs under this lease now. */
+  readonly noteLease: (sessionKey: string, leaseId: string) => Promise<void>;
   /** Collects the images that were installed, for the verdicts. */
   readonly wrapperImages: string[];
 }
@@ -165,7 +167,9 @@ export class Launches {
       rootToken: root.token,
       ...(leadsGroup ? { processGroupId: root.pgid } : {}),
     });
+    const noted = this.context.noteLease(launch.sessionKey, launch.leaseId);
     if (wrapper !== undefined) await this.#letGo(launch, identity, handle);
+    await noted;
     announce({
       type: "launch-admitted",
       leaseId: launch.leaseId,

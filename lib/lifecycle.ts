@@ -5,15 +5,8 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import {
-  wrapRegistry,
-  type AcpProcessLaunch,
-  type AcpProcessLifecycle,
-  type AcpRuntime,
-  type AcpRuntimeEnsureInput,
-  type AcpRuntimeHandle,
-  type AcpRuntimeOptions,
-} from "./acpx.js";
+import type { AcpRuntime, AcpRuntimeEnsureInput, AcpRuntimeHandle, AcpRuntimeOptions } from "./acpx.js";
+import { mergedRuntimeOptions } from "./acpx-options.js";
 import { mapOf } from "./concurrency.js";
 import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
@@ -28,8 +21,11 @@ import { holdOwnerLock, hostId, lookAtOwner, removeDeadOwnerLocks, withSweepLock
 import { examineRoot, examineTree, TREES_AT_ONCE, type OwnedProcessTree } from "./ownership.js";
 import { observe, sharedCensus } from "./process.js";
 import { Reaper, type ReapOptions, type ReapReport } from "./reaper.js";
+import { ownedSessions, type OwnedSessions } from "./owned-sessions.js";
+import type { SessionRelation } from "./session-relation.js";
+import type { AcpSessionRow } from "./session-row-format.js";
+import { openSessionRows } from "./session-rows.js";
 import { closeSession, type CloseOutcome, type CloseRequest } from "./session-close.js";
-import { wrapSessionStore } from "./session-store.js";
 import type { Settlement } from "./settle.js";
 import { spawnAgent, type AgentRequest, type LaunchedAgent } from "./spawn-agent.js";
 import { openStateDir, type StateDir } from "./state-dir.js";
@@ -61,7 +57,8 @@ export interface LeaseStatus {
 
 /** The five methods of an ACP host's lifecycle controller. */
 export interface AcpxLifecycleController<E extends AcpRuntimeEnsureInput = AcpRuntimeEnsureInput> {
-  ensureSession(input: E): Promise<AcpRuntimeHandle>;
+  /** `owner`: whose session it is; default: what its row says already, else its own. */
+  ensureSession(input: E & { owner?: SessionRelation }): Promise<AcpRuntimeHandle>;
   /** Asks for the turn to stop; signals nobody. */
   cancelTurn(handle: AcpRuntimeHandle, reason?: string): Promise<void>;
   /** Ends the session's processes, then rejects with the runtime's own error if its close failed. */
@@ -100,8 +97,17 @@ export async function openAcpxLifecycle(options: AcpxLifecycleOptions): Promise<
   return await opening;
 }
 
+export interface CloseOwnedRequest extends Omit<CloseRequest, "handle"> {
+  /** The owner. */
+  readonly sessionKey: string;
+}
+
+/** Stands for a runtime that knows a session no more. */
+const NOTHING_TO_CLOSE: CloseRequest["runtime"] = { close: () => Promise.resolve() };
+
 interface Parts {
   readonly stateDir: string;
+  readonly sessions: OwnedSessions;
   readonly context: LaunchContext;
   readonly launches: Launches;
   readonly reaper: Reaper;
@@ -137,7 +143,9 @@ export class AcpxLifecycle implements AsyncDisposable {
     const store = await createLeaseStore({ stateDir: stateDir.path });
     const gatewayInstanceId = await resolveGatewayInstanceId({ stateDir: stateDir.path });
     const ownerLock = await holdOwnerLock(stateDir.path, owner);
+    const sessions = ownedSessions(await openSessionRows(stateDir.path), gatewayInstanceId);
     const context: LaunchContext = {
+      noteLease: (sessionKey, leaseId) => sessions.noteLease(sessionKey, leaseId),
       native: addon,
       census: sharedCensus(addon, observer),
       launchHandle: (leaseId) => launches.handleOf(leaseId),
@@ -170,7 +178,7 @@ export class AcpxLifecycle implements AsyncDisposable {
         await context.wrapper.sweep(({ pid, ticks }) => !runsSince(pid, ticks));
       },
     });
-    return new AcpxLifecycle({ stateDir: stateDir.path, context, launches, reaper, ownerLock });
+    return new AcpxLifecycle({ stateDir: stateDir.path, sessions, context, launches, reaper, ownerLock });
   }
 
   private constructor(parts: Parts) {
@@ -196,34 +204,23 @@ export class AcpxLifecycle implements AsyncDisposable {
   /** What a host passes to acpx's createAcpRuntime: its own options with ours merged in. */
   runtimeOptions<O extends AcpRuntimeOptions>(options: O, request: RuntimeOptionsRequest = {}): O {
     const { context, launches } = this.#parts;
-    const agentRegistry = wrapRegistry(options.agentRegistry, {
+    const { environment } = context.wrapper;
+    return mergedRuntimeOptions(options, launches, {
       ...request,
-      wrapperPathFor: (name) => join(this.wrapperRoot, name),
+      environment,
+      wrapperRoot: this.wrapperRoot,
     });
-    const store = wrapSessionStore(options.sessionStore, agentRegistry);
-    return {
-      ...options,
-      // ACP terminals are children of the gateway that no hook sees: nothing here could own them.
-      terminal: options.terminal ?? false,
-      agentRegistry,
-      agentProcessEnv: { ...options.agentProcessEnv, ...context.wrapper.environment },
-      sessionStore: {
-        load: (sessionId: string) => store.load(sessionId),
-        save: async (record: Parameters<O["sessionStore"]["save"]>[0]) => {
-          await store.save(record);
-          if (record.name !== undefined) await launches.noteSeen(record.name);
-        },
-      },
-      processLifecycle: mergedHooks(launches, options.processLifecycle),
-    };
   }
 
   /** The controller of one runtime that was made with `runtimeOptions`. */
   control<E extends AcpRuntimeEnsureInput>(runtime: AcpRuntime<E>): AcpxLifecycleController<E> {
     return {
-      ensureSession: async (input) => {
+      ensureSession: async ({ owner, ...input }) => {
         await this.#settleLeftovers(input.sessionKey);
-        return await runtime.ensureSession(input);
+        const { sessionKey, agent } = input;
+        return await this.#parts.sessions.ensure({ sessionKey, agent, owner }, () =>
+          runtime.ensureSession(input as unknown as E),
+        );
       },
       cancelTurn: async (handle, reason) => {
         await runtime.cancel({ handle, ...(reason === undefined ? {} : { reason }) });
@@ -255,6 +252,30 @@ export class AcpxLifecycle implements AsyncDisposable {
     ).finally(() => this.#closing.delete(key));
     this.#closing.set(key, closing);
     return closing;
+  }
+
+  /** Closes every session that `sessionKey` owns or has spawned; not itself, and nobody who only names it as parent. */
+  async closeOwnedBy(request: CloseOwnedRequest): Promise<readonly CloseOutcome[]> {
+    const { sessionKey, runtime, ...close } = request;
+    const rows = await this.#parts.sessions.ownedBy(sessionKey);
+    return await Promise.all(
+      rows.map(async (row) => {
+        const handle = await runtime.findSession?.({ sessionKey: row.sessionKey, agent: row.agentId });
+        // Without a session in the runtime its processes are ended all the same.
+        const stored = { sessionKey: row.sessionKey, backend: row.backend, runtimeSessionName: "" };
+        return await this.close({
+          ...close,
+          runtime: handle ? runtime : NOTHING_TO_CLOSE,
+          handle: handle ?? stored,
+        });
+      }),
+    );
+  }
+
+  /** Rows as session tools filter them by visibility: whose session each is, and the lease that it runs under. */
+  async sessionRows(): Promise<readonly (AcpSessionRow & { readonly key: string })[]> {
+    const rows = await this.#parts.sessions.list();
+    return rows.map((row) => ({ key: row.sessionKey, ...row }));
   }
 
   /** Ends what dead gateways of this instance left behind, and nothing else. */
@@ -341,39 +362,4 @@ function runsSince(pid: number, ticks: number): boolean {
   if (!opened.ok) return opened.reason !== "gone";
   opened.value.close();
   return startTicks(opened.value.token) === ticks;
-}
-
-/** Ours around the host's: the pin comes before anything is awaited, and the host hears of an end at once. */
-function mergedHooks(launches: Launches, host: AcpProcessLifecycle = {}): AcpProcessLifecycle {
-  return {
-    onBeforeSpawn: async (launch) => {
-      await host.onBeforeSpawn?.(launch);
-      const { launchId, command, args } = launch;
-      await launches.prepare({ launchId, command, args, sessionKey: sessionKeyOf(launch) });
-    },
-    onSpawned: async (started) => {
-      const pinned = launches.pin(started.launchId, started.pid);
-      await host.onSpawned?.(started);
-      await launches.admit(pinned);
-    },
-    onSpawnFailed: async (failure) => {
-      await Promise.all([launches.failed(failure.launchId), host.onSpawnFailed?.(failure)]);
-    },
-    onExit: async (exit) => {
-      const { launchId, exitCode, signal } = exit;
-      await Promise.all([launches.exited(launchId, { code: exitCode, signal }), host.onExit?.(exit)]);
-    },
-  };
-}
-
-/** Processes that acpx starts outside any session still get a lease, under a key of their own. */
-function sessionKeyOf({ scope, launchId }: AcpProcessLaunch): string {
-  switch (scope.kind) {
-    case "runtime-session":
-      return scope.sessionKey;
-    case "runtime-probe":
-      return `probe:${scope.agent}`;
-    case "client":
-      return `client:${launchId}`;
-  }
 }

@@ -16,11 +16,11 @@ const RUNTIME_CLOSE_MS = 10_000;
 const ROUNDS = 5;
 
 export interface CloseRequest {
-  readonly runtime: AcpRuntime;
+  readonly runtime: Pick<AcpRuntime, "close" | "prepareFreshSession" | "findSession">;
   readonly handle: AcpRuntimeHandle;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Also drop the record, so that the next ensure starts afresh. */
-  readonly discardPersistentState?: boolean;
+  readonly discardPersistentState?: boolean | undefined;
 }
 
 export type RuntimeClose =

@@ -98,7 +98,7 @@ export async function readSmall(path: string, limit: number): Promise<string> {
 }
 
 /** Linux and macOS; elsewhere directories cannot be opened, and need not be. */
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
