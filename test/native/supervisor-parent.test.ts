@@ -84,7 +84,7 @@ test("a gateway that is killed takes a stubborn tree with it, within the grace a
 });
 
 test.each(["1", "38"])("its death is noticed where pidfds are denied (errno %s)", async (errno) => {
-  const gateway = new Gateway(stubborn.split(" "), [compile("deny-pidfd"), errno]);
+  const gateway = new Gateway(stubborn.split(" "), [compile("deny-pidfd"), "all", errno]);
   gateway.go();
   const root = await gateway.announced();
   await gateway.claim(root);
