@@ -3,7 +3,7 @@
  * and reaping into what a host uses. `control` puts the five methods of a controller on top.
  */
 import { realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 import type { AcpRuntime, AcpRuntimeEnsureInput, AcpRuntimeHandle, AcpRuntimeOptions } from "./acpx.js";
 import { mergedRuntimeOptions } from "./acpx-options.js";
