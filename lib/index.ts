@@ -2,6 +2,7 @@ export { openAcpxLifecycle, AcpxLifecycle } from "./lifecycle.js";
 export type {
   AcpxLifecycleController,
   AcpxLifecycleOptions,
+  CloseOwnedRequest,
   LeaseStatus,
   RuntimeOptionsRequest,
 } from "./lifecycle.js";
@@ -28,3 +29,11 @@ export type { AgentRequest, LaunchedAgent } from "./spawn-agent.js";
 export type { Survivor, WayOfEnding } from "./terminate.js";
 export type { Check, OwnershipProof, Verdict } from "./verdict.js";
 export { backend } from "./native.js";
+export type { AcpSessionRow } from "./session-row-format.js";
+export {
+  backgroundTaskRelation,
+  sessionRelation,
+  subagentRelation,
+  type SessionRelation,
+} from "./session-relation.js";
+export * from "./visibility.js";
