@@ -123,17 +123,22 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const supervised of this.#started) await supervised.finish();
-    for (const handle of this.#handles) {
-      if (handle.pid !== process.pid && isAlive(handle)) {
-        handle.signal("SIGKILL");
-        await hasEnded(handle);
-      }
-      handle.close();
+    try {
+      for (const supervised of this.#started) await supervised.finish();
+      for (const handle of this.#handles) await endPinned(handle);
+    } finally {
+      this.claims.close();
+      rmSync(this.directory, { recursive: true });
     }
-    this.claims.close();
-    rmSync(this.directory, { recursive: true });
   }
+}
+
+async function endPinned(handle: ProcessHandle): Promise<void> {
+  if (handle.pid !== process.pid && isAlive(handle)) {
+    handle.signal("SIGKILL");
+    await hasEnded(handle);
+  }
+  handle.close();
 }
 
 export interface Leased {
