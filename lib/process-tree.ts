@@ -96,7 +96,8 @@ export interface ProvenTree {
 
 /**
  * All members that can be proven from one gathering: each by its own environment or identity, by the adapter's
- * session, or as the child of one that is proven. Withholding evidence never proves more.
+ * session, or as the child of one that is proven. Withholding evidence proves nobody else, unless it is evidence that
+ * speaks against a proof: somebody else's session, or a parent that opted out.
  */
 export function proveTree(
   lease: AcpxProcessLease,

@@ -14,7 +14,7 @@ import {
   matchIdentity,
   type Check,
 } from "./checks.js";
-import type { Evidence, Fault, LiveEvidence, Observer } from "./evidence.js";
+import type { Evidence, LiveEvidence } from "./evidence.js";
 import type { ProcessIdentity } from "./identity.js";
 import { checkExecutable, type Images } from "./image-check.js";
 import { relate, type Kinship } from "./kinship.js";
@@ -49,16 +49,9 @@ export interface JudgeOptions extends Images {
 
 /** Judges the root that a lease names. Never throws. */
 export function judge(lease: AcpxProcessLease, evidence: Evidence, options: JudgeOptions): Verdict {
-  switch (evidence.kind) {
-    case "absent":
-      return lease.rootPid > 0
-        ? judgeAbsence(lease, evidence.observer)
-        : undecided("The lease does not name a process yet.", []);
-    case "unreadable":
-      return judgeUnreadable(evidence.fault);
-    case "live":
-      return judgeRoot(lease, evidence, options);
-  }
+  if (evidence.kind === "live") return judgeRoot(lease, evidence, options);
+  if (lease.rootPid <= 0) return undecided("The lease does not name a process yet.", []);
+  return judgeUnseen(lease, evidence);
 }
 
 function judgeRoot(lease: AcpxProcessLease, evidence: LiveEvidence, options: JudgeOptions): Verdict {
@@ -69,9 +62,9 @@ function judgeRoot(lease: AcpxProcessLease, evidence: LiveEvidence, options: Jud
   const uid = checkUid(evidence.observer.uid, reading);
   const ids = [checkLeaseId(lease, reading), checkInstanceId(lease, reading)];
   const executable = checkExecutable(lease, reading, options);
-  const argv = checkArgv(lease, evidence.commandHash);
-  const checks = [scope, identity, uid, ...ids, executable, argv];
-  checks.push(checkProcessGroup(lease, reading, lease.launch === "wrapper"));
+  const isWrapper = lease.launch === "wrapper";
+  const reports = [checkArgv(lease, evidence.commandHash), checkProcessGroup(lease, reading, isWrapper)];
+  const checks = [scope, identity, uid, ...ids, executable, ...reports];
 
   if (scope.outcome !== "match") return undecided(scope.detail, checks);
   if (match === "different") return foreign(identity.detail, checks);
@@ -89,7 +82,7 @@ function judgeRoot(lease: AcpxProcessLease, evidence: LiveEvidence, options: Jud
     case "same-weak":
       if (strong || carries || matches(executable)) return owned(lease, evidence, "identity", checks);
       return undecided(
-        "Start ticks alone do not tell two processes apart, and nothing else speaks for it.",
+        "Start ticks alone may be shared by two processes, and nothing else speaks for it.",
         checks,
       );
     case "not-recorded":
@@ -111,14 +104,8 @@ export function judgeMember(
   kinship: Kinship,
   parent?: OwnershipProof,
 ): Verdict {
-  switch (evidence.kind) {
-    case "absent":
-      return judgeAbsence(lease, evidence.observer);
-    case "unreadable":
-      return judgeUnreadable(evidence.fault);
-    case "live":
-      return judgeRelative(lease, evidence, isBacked(lease, kinship, parent) ? kinship : { kind: "none" });
-  }
+  if (evidence.kind !== "live") return judgeUnseen(lease, evidence);
+  return judgeRelative(lease, evidence, isBacked(lease, kinship, parent) ? kinship : { kind: "none" });
 }
 
 function judgeRelative(lease: AcpxProcessLease, evidence: LiveEvidence, kinship: Kinship): Verdict {
@@ -155,14 +142,15 @@ function isBacked(lease: AcpxProcessLease, kinship: Kinship, parent: OwnershipPr
   return isOwnershipProof(parent) && parent.leaseId === lease.leaseId && parent.pin === kinship.parent.pin;
 }
 
-function judgeAbsence(lease: AcpxProcessLease, observer: Observer): Verdict {
-  const scope = checkScope(lease, observer.token);
+/** Only the kernel's "no such process", heard where the lease's numbers mean something, says that it is gone. */
+function judgeUnseen(lease: AcpxProcessLease, evidence: Exclude<Evidence, LiveEvidence>): Verdict {
+  if (evidence.kind === "unreadable") {
+    const { call, reason } = evidence.fault;
+    return undecided(`It could not be looked at: ${call} answered ${reason}.`, []);
+  }
+  const scope = checkScope(lease, evidence.observer.token);
   if (scope.outcome !== "match") return undecided(scope.detail, [scope]);
   return { kind: "gone", because: "The kernel knows no process of that number.", checks: [scope] };
-}
-
-function judgeUnreadable({ call, reason }: Fault): Verdict {
-  return undecided(`It could not be looked at: ${call} answered ${reason}.`, []);
 }
 
 const proofs = new WeakSet();
