@@ -58,7 +58,12 @@ export class Stage implements AsyncDisposable {
   static async open(): Promise<Stage> {
     const stage = new Stage();
     const wrapperRoot = join(stage.directory, "wrappers");
-    stage.#wrapper = (await installWrapper({ wrapperRoot, name: "test-wrapper" })).path;
+    try {
+      stage.#wrapper = (await installWrapper({ wrapperRoot, name: "test-wrapper" })).path;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
     return stage;
   }
 
