@@ -121,11 +121,9 @@ function checkVariable(name: CheckName, variable: string, expected: string, read
   if (value === null || value === "" || value === NIL_ID) {
     return { name, outcome: "not-recorded", detail: `The environment holds no ${variable}.` };
   }
-  // An id to compare with that is itself a placeholder names nobody.
-  const matches = value === expected && expected !== NIL_ID;
   return {
     name,
-    outcome: matches ? "match" : "mismatch",
+    outcome: value === expected ? "match" : "mismatch",
     detail: `Expected ${variable} ${expected}, read ${value}.`,
   };
 }
