@@ -181,7 +181,8 @@ export class AcpxLifecycle implements AsyncDisposable {
     return new AcpxLifecycle({ stateDir: stateDir.path, sessions, context, launches, reaper, ownerLock });
   }
 
-  private constructor(parts: Parts) {
+  /** @internal `open` gathers the parts of a real machine, a simulator its own. */
+  constructor(parts: Parts) {
     this.#parts = parts;
     this.stateDir = parts.stateDir;
     this.gatewayInstanceId = parts.context.gatewayInstanceId;
