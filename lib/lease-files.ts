@@ -1,9 +1,9 @@
 /**
  * Where a lease lives on disk and how it is found there: `<parent>/<leaseId>/<revision>.json`, the highest
- * revision counts. Other names are not ours and are left alone.
+ * revision counts, and at least the newest 128 are kept. Other names are not ours and are left alone.
  */
 import { randomUUID } from "node:crypto";
-import { lutimes, lstat, readdir, rename, rm } from "node:fs/promises";
+import { lutimes, lstat, readdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUuid, LEASE_SIZE_LIMIT, unpackLease } from "./lease-format.js";
 import type { AcpxProcessLease } from "./lease.js";
@@ -20,6 +20,12 @@ const REVISION_FILE = /^([1-9]\d{0,8})\.json$/;
 
 /** So many leases are read at a time: neither descriptors nor the event loop run short. */
 const BATCH = 16;
+
+/**
+ * A session that is seen once a minute for a week is ten thousand revisions. Every so many of them, all that are
+ * at least so many older are removed.
+ */
+const KEPT_REVISIONS = 128;
 
 export const revisionFile = (revision: number): string => `${revision}.json`;
 
@@ -41,14 +47,24 @@ export async function readAll(
 }
 
 export async function readLatest(parent: string, leaseId: string): Promise<Found> {
-  let latest = 0;
-  try {
-    for (const name of await readdir(join(parent, leaseId)))
-      latest = Math.max(latest, Number(REVISION_FILE.exec(name)?.[1] ?? 0));
-  } catch (error) {
-    return misread(error);
+  for (let attempt = 1; ; attempt++) {
+    let latest: number;
+    try {
+      latest = newest(await revisionsIn(parent, leaseId));
+    } catch (error) {
+      return misread(error);
+    }
+    if (latest === 0) return { kind: "damaged" };
+    const found = await readRevision(parent, leaseId, latest);
+    // Gone between the two looks: the directory has moved on, or so many newer revisions came that this one was
+    // old. The next look tells.
+    if (found.kind !== "absent" || attempt === 3) return found;
   }
-  return latest === 0 ? { kind: "damaged" } : readRevision(parent, leaseId, latest);
+}
+
+async function revisionsIn(parent: string, leaseId: string): Promise<number[]> {
+  const names = await readdir(join(parent, leaseId));
+  return names.map((name) => Number(REVISION_FILE.exec(name)?.[1] ?? 0));
 }
 
 export async function readRevision(parent: string, leaseId: string, revision: number): Promise<Found> {
@@ -65,6 +81,36 @@ export async function readRevision(parent: string, leaseId: string, revision: nu
   return lease.leaseId === leaseId && lease.revision === revision
     ? { kind: "lease", lease }
     : { kind: "damaged" };
+}
+
+const newest = (revisions: readonly number[]): number => revisions.reduce((a, b) => Math.max(a, b), 0);
+
+/**
+ * Was the name of this revision free only because it had been used and removed? Then its writer slept through at
+ * least as many revisions as are kept, and a newer one than those is there.
+ */
+export async function isOutrun(
+  parents: readonly string[],
+  leaseId: string,
+  revision: number,
+): Promise<boolean> {
+  for (const parent of parents) {
+    const revisions = await revisionsIn(parent, leaseId).catch((error: unknown) => {
+      if (errnoOf(error) === "ENOENT") return undefined;
+      throw stateError("list", join(parent, leaseId), error);
+    });
+    if (revisions) return newest(revisions) >= revision + KEPT_REVISIONS;
+  }
+  // Ended and pruned meanwhile.
+  return true;
+}
+
+/** Now and then, after `revision` was published. What cannot be removed stays for next time. */
+export async function removeOldRevisions(parent: string, leaseId: string, revision: number): Promise<void> {
+  if (revision % KEPT_REVISIONS !== 0) return;
+  for (const old of await revisionsIn(parent, leaseId).catch(() => []))
+    if (old > 0 && old <= revision - KEPT_REVISIONS)
+      await unlink(join(parent, leaseId, revisionFile(old))).catch(() => undefined);
 }
 
 /** A file where a directory belongs, or a directory, link, pipe or giant where a small file belongs. */

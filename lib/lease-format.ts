@@ -2,6 +2,7 @@
  * A lease as text. What is on disk may be torn, copied by hand, hostile or from another version: it becomes a
  * whole lease or the reason why not, never half a lease.
  */
+import { LifecycleError } from "./errors.js";
 import type { AcpxProcessLease } from "./lease.js";
 
 export type Unpacked =
@@ -85,6 +86,14 @@ const OPTIONAL = {
 /** One line of JSON. */
 export function packLease(lease: AcpxProcessLease): string {
   return `${JSON.stringify(lease)}\n`;
+}
+
+/** The same for a store: nothing is written that could not be read again. Throws LifecycleError ERR_INVALID_OPTION. */
+export function packWholeLease(lease: AcpxProcessLease): string {
+  const text = packLease(lease);
+  const readBack = unpackLease(text);
+  if (readBack.ok) return text;
+  throw new LifecycleError("ERR_INVALID_OPTION", `this is no whole lease: ${readBack.detail}`);
 }
 
 export function unpackLease(text: string): Unpacked {

@@ -3,21 +3,25 @@
  * writer gets each revision. No lock, nothing lost, nothing resurrected.
  */
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { cautiousNow } from "./cautious-clock.js";
 import { LifecycleError } from "./errors.js";
 import {
   discardLease,
+  isOutrun,
   moveLease,
   readAll,
   readLatest,
   readRevision,
   removeOlder,
+  removeOldRevisions,
   revisionFile,
 } from "./lease-files.js";
-import { isUuid, packLease, unpackLease } from "./lease-format.js";
+import { isUuid, packWholeLease } from "./lease-format.js";
 import type { AcpxProcessLease, LeaseEvent } from "./lease.js";
 import { advanceLease, hasEnded } from "./lease.js";
+import { beyondRetention, byEnd, type RetentionLimits, WEEK_MS } from "./lease-retention.js";
 import type { StateDir } from "./state-dir.js";
 import { openStateDir } from "./state-dir.js";
 import { errnoOf, publishOnce, saysNoHardLinks, stateError, writeNew } from "./state-file.js";
@@ -32,14 +36,8 @@ export interface OpenLeases {
   readonly unreadable: readonly string[];
 }
 
-export interface PruneOptions {
-  /** Epoch milliseconds; default: a clock that never runs ahead of the monotonic one. */
-  readonly now?: number;
-  /** Default 7 days. */
-  readonly maxAgeMs?: number;
-  /** Default 1,000. */
-  readonly maxEnded?: number;
-}
+/** Defaults: a clock that never leaps ahead, 7 days, 1,000 (of a keyed store: 500). */
+export type PruneOptions = Partial<RetentionLimits>;
 
 /** What the lifecycle needs of a store; a host's keyed store with compare-and-apply can serve it too. */
 export interface LeaseStore {
@@ -81,7 +79,6 @@ export async function advance(
 
 /** A temporary file that old belongs to a writer that is gone. */
 const STRAY_MS = 3600 * 1000;
-const WEEK_MS = 7 * 24 * 3600 * 1000;
 
 type Directories = StateDir["leases"];
 
@@ -89,25 +86,25 @@ type Directories = StateDir["leases"];
 export async function createLeaseStore(options: { readonly stateDir: string }): Promise<LeaseStore> {
   const dirs = (await openStateDir(options.stateDir)).leases;
   await refuseWithoutHardLinks(dirs);
-  const clock = cautiousClock();
   return {
     create: (lease) => create(dirs, lease),
     publish: (next) => publish(dirs, next),
     load: (leaseId) => load(dirs, leaseId),
     listOpen: () => listOpen(dirs),
     listEnded: () => listEnded(dirs),
-    prune: ({ now = clock(), maxAgeMs = WEEK_MS, maxEnded = 1000 } = {}) =>
+    prune: ({ now = cautiousNow(), maxAgeMs = WEEK_MS, maxEnded = 1000 } = {}) =>
       prune(dirs, { now, maxAgeMs, maxEnded }),
   };
 }
 
 /** The directory appears with its first revision in it: nobody ever sees it empty. */
 async function create(dirs: Directories, lease: AcpxProcessLease): Promise<void> {
-  const text = textOf(lease);
+  const text = packWholeLease(lease);
   const { leaseId } = lease;
   if (lease.revision !== 1 || hasEnded(lease)) throw misuse(`lease ${leaseId} is not a new one`);
-  if ((await readLatest(dirs.ended, leaseId)).kind !== "absent")
-    throw misuse(`lease ${leaseId} has ended: take a new id`);
+  const ended = await readLatest(dirs.ended, leaseId);
+  if (ended.kind === "unreadable") throw stateError("read lease", join(dirs.ended, leaseId), ended.error);
+  if (ended.kind !== "absent") throw misuse(`lease ${leaseId} has ended: take a new id`);
 
   const prepared = join(dirs.temporary, `${randomUUID()}.tmp`);
   try {
@@ -125,21 +122,29 @@ async function create(dirs: Directories, lease: AcpxProcessLease): Promise<void>
 
 /**
  * The name of the next revision can be linked once only, so a writer that slept loses: somebody has that name
- * (EEXIST), or the directory has left open/ (ENOENT). Revisions are never removed one by one, else an old name
- * would be free again.
+ * (EEXIST), or the directory has left open/ (ENOENT). A name that is free again because it is old gives itself
+ * away by the far newer ones beside it.
  */
 async function publish(dirs: Directories, next: AcpxProcessLease): Promise<"published" | "superseded"> {
-  const text = textOf(next);
+  const text = packWholeLease(next);
   const { leaseId, revision } = next;
   if (revision < 2) throw misuse(`lease ${leaseId} is new: create it`);
+  const directory = join(dirs.open, leaseId);
   const previous = await readRevision(dirs.open, leaseId, revision - 1);
-  if (previous.kind === "unreadable") throw stateError("read lease", leaseId, previous.error);
+  if (previous.kind === "unreadable") throw stateError("read lease", directory, previous.error);
   // A terminal revision whose directory has not moved yet (its writer crashed) takes no successor.
   if (previous.kind !== "lease" || hasEnded(previous.lease)) return "superseded";
 
-  const outcome = await publishOnce(join(dirs.open, leaseId, revisionFile(revision)), text, dirs.temporary);
-  if (outcome === "published" && hasEnded(next)) await retire(dirs, leaseId);
-  return outcome;
+  const target = join(directory, revisionFile(revision));
+  if ((await publishOnce(target, text, dirs.temporary)) === "superseded") return "superseded";
+  if (await isOutrun([dirs.open, dirs.ended], leaseId, revision)) {
+    // Below the newest it says nothing to anybody, if it must stay.
+    await unlink(target).catch(() => undefined);
+    return "superseded";
+  }
+  if (hasEnded(next)) await retire(dirs, leaseId);
+  else await removeOldRevisions(dirs.open, leaseId, revision);
+  return "published";
 }
 
 /** The terminal revision has ended the lease; this only tidies. Whoever lists does it again where it failed. */
@@ -156,7 +161,7 @@ async function load(dirs: Directories, leaseId: string): Promise<AcpxProcessLeas
   for (const parent of [dirs.open, dirs.ended]) {
     const found = await readLatest(parent, leaseId);
     if (found.kind === "lease") return found.lease;
-    if (found.kind === "unreadable") throw stateError("read lease", leaseId, found.error);
+    if (found.kind === "unreadable") throw stateError("read lease", join(parent, leaseId), found.error);
   }
   return undefined;
 }
@@ -194,35 +199,18 @@ async function listEnded(dirs: Directories): Promise<readonly AcpxProcessLease[]
     else if (found.kind === "lease" || found.kind === "damaged")
       await discardLease(leaseId, dirs.ended, dirs.damaged);
   }
-  return leases.sort((a, b) => endOf(a) - endOf(b));
+  return leases.sort(byEnd);
 }
 
-/** Ends in the future (the clock was set back) are young, never old. */
-async function prune(dirs: Directories, limits: Required<PruneOptions>): Promise<number> {
-  for (const [name, limit] of Object.entries(limits))
-    if (Number.isNaN(limit) || limit < 0) throw misuse(`${name} must be a number of at least 0`);
-  const ended = await listEnded(dirs);
+async function prune(dirs: Directories, limits: RetentionLimits): Promise<number> {
   let pruned = 0;
-  for (const [index, lease] of ended.entries()) {
-    const excess = index < ended.length - limits.maxEnded;
-    if (!excess && limits.now - endOf(lease) <= limits.maxAgeMs) continue;
-    // Moved before it is removed: a crash half-way leaves no half lease where leases are read.
-    if (await discardLease(lease.leaseId, dirs.ended, dirs.trash)) pruned++;
-  }
+  // Moved before it is removed: a crash half-way leaves no half lease where leases are read.
+  for (const { leaseId } of beyondRetention(await listEnded(dirs), limits))
+    if (await discardLease(leaseId, dirs.ended, dirs.trash)) pruned++;
   await removeOlder(dirs.trash, Infinity, 0);
   await removeOlder(dirs.temporary, limits.now, STRAY_MS);
   await removeOlder(dirs.damaged, limits.now, limits.maxAgeMs);
   return pruned;
-}
-
-const endOf = (lease: AcpxProcessLease): number => lease.endedAt ?? 0;
-
-/** Nothing is written that could not be read again. */
-function textOf(lease: AcpxProcessLease): string {
-  const text = packLease(lease);
-  const readBack = unpackLease(text);
-  if (!readBack.ok) throw misuse(`this is no whole lease: ${readBack.detail}`);
-  return text;
 }
 
 /** Tells at start-up rather than at the first launch. Whatever else is wrong with the disk is told when it matters. */
@@ -235,12 +223,6 @@ async function refuseWithoutHardLinks(dirs: Directories): Promise<void> {
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);
   }
-}
-
-/** Epoch milliseconds that never leap ahead, as the wall clock does when a board without battery finds a time server. */
-function cautiousClock(): () => number {
-  const offset = Date.now() - performance.now();
-  return () => Math.min(Date.now(), offset + performance.now());
 }
 
 const misuse = (message: string): LifecycleError => new LifecycleError("ERR_INVALID_OPTION", message);
