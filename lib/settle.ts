@@ -89,6 +89,8 @@ async function detachedFrom(
   { native, wrapper }: Pick<SettleContext, "native" | "wrapper">,
   { rootPid, rootToken = "" }: AcpxProcessLease,
 ): Promise<ProcessIdentity[]> {
+  // It ended before anybody could read who it was, so nothing ran below it.
+  if (rootPid === 0) return [];
   const named = await wrapper.detached({ pid: rootPid, token: rootToken });
   return named.filter(({ pid, token }) => {
     const opened = native.open(pid);

@@ -27,16 +27,23 @@ export interface AgentRequest {
 }
 
 export interface LaunchedAgent {
-  /** The wrapper; its stdio is the agent's. */
+  /** The wrapper; its stdio is the agent's. Just spawned: attach to its output before anything else is awaited. */
   readonly child: ChildProcess;
+  /** As it was written before the spawn. */
   readonly lease: AcpxProcessLease;
+  /** The lease once it names the running agent. Rejects with ERR_LAUNCH_REFUSED, and the wrapper is ended then. */
+  readonly started: Promise<AcpxProcessLease>;
   /** How the wrapper ended, and what became of the lease. */
   readonly ended: Promise<WayOfEnding & { readonly settlement: Settlement | undefined }>;
   /** TERM, grace, KILL to the whole tree; resolves with what was proven. */
   readonly end: (reason?: string) => Promise<Settlement | undefined>;
 }
 
-/** Throws LifecycleError: ERR_AGENT_COMMAND, ERR_LAUNCH_REFUSED, ERR_WRAPPER_ROOT; nothing is left running then. */
+/**
+ * Resolves in the turn of the event loop in which the wrapper was spawned: a host that attached to the output later
+ * could miss what a short-lived agent said. Throws LifecycleError ERR_AGENT_COMMAND, ERR_LAUNCH_REFUSED,
+ * ERR_WRAPPER_ROOT; nothing was started then.
+ */
 export async function spawnAgent(
   context: LaunchContext,
   launches: Launches,
@@ -47,7 +54,7 @@ export async function spawnAgent(
   const launchId = randomUUID();
   const wrapper = join(context.wrapperRoot, "acpx-wrapper");
   const sessionKey = request.sessionKey ?? `client:${launchId}`;
-  const prepared = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
+  const lease = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
   const child = spawn(wrapper, args, {
     cwd: request.cwd,
     env: { ...(request.env ?? process.env), ...context.wrapper.environment },
@@ -64,20 +71,21 @@ export async function spawnAgent(
       },
     );
   }
-  const pinned = launches.pin(launchId, child.pid);
-  const admitted = launches.admit(pinned);
+  const admitted = launches.admit(launches.pin(launchId, child.pid));
   const ended = watchEnd(child, admitted, launches, launchId);
-  try {
-    await admitted;
-  } catch (error) {
-    // Not accepted, so no claim was published and no agent runs behind it; it is our own unreaped child.
-    child.kill("SIGTERM");
-    await ended;
-    throw error;
-  }
-  const lease = (await context.store.load(prepared.leaseId)) ?? prepared;
+  const started = admitted.then(
+    async () => (await context.store.load(lease.leaseId)) ?? lease,
+    async (error: unknown) => {
+      // Not accepted, so no claim was published and no agent runs behind it; it is our own unreaped child.
+      child.kill("SIGTERM");
+      await ended;
+      throw error;
+    },
+  );
+  // Whoever does not care how it started still hears how it ended.
+  started.catch(() => undefined);
   const end = (reason = "ended by its host") => launches.settle(lease.leaseId, reason);
-  return { child, lease, ended, end };
+  return { child, lease, started, ended, end };
 }
 
 /** As acpx does: the end is told only after the admission has settled, however early it comes. */

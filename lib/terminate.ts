@@ -9,7 +9,6 @@ import type { Observed } from "./evidence.js";
 import type { ProcessIdentity } from "./identity.js";
 import type { OwnedMember, OwnedProcessTree } from "./ownership.js";
 import { signalProven } from "./process.js";
-import type { Check, CheckName } from "./verdict.js";
 
 export interface TerminationPolicy {
   /** Between TERM and KILL, milliseconds. */
@@ -38,8 +37,8 @@ export function terminationPolicy(termGraceMs: number = DEFAULT_TERM_GRACE_MS): 
 }
 
 export interface Survivor extends ProcessIdentity {
-  /** `denied`: another uid. `unkillable`: got SIGKILL and is still there. `budget`: time ran out before SIGKILL. */
-  readonly reason: "denied" | "unkillable" | "budget";
+  /** `denied`: another uid. `unproven`: may be the lease's, and nothing proves it. `unkillable`: got SIGKILL and is still there. `budget`: time ran out before SIGKILL. */
+  readonly reason: "denied" | "unproven" | "unkillable" | "budget";
 }
 
 /** How a child of ours ended, as only its parent's wait can tell. */
@@ -125,9 +124,10 @@ export async function terminateBySearch(
       };
     }
     using tree = looked.value;
-    const denied = deniedMembers(tree);
+    const unproven = unprovenSurvivors(tree);
     if (tree.members.length === 0) {
-      if (denied.length > 0) return survived("members of another uid are left", denied, deaths);
+      if (unproven.length > 0)
+        return survived("related processes are left that cannot be proven", unproven, deaths);
       const [unreadable] = tree.unreadable;
       if (unreadable !== undefined)
         return survived(`a candidate could not be read: ${unreadable.call}`, [], deaths);
@@ -143,7 +143,7 @@ export async function terminateBySearch(
       const reason = kill ? "unkillable" : "budget";
       return survived(
         "members outlived the budget",
-        [...tree.members.map((m) => ({ ...identityOf(m), reason }) as const), ...denied],
+        [...tree.members.map((m) => ({ ...identityOf(m), reason }) as const), ...unproven],
         deaths,
       );
     }
@@ -188,13 +188,17 @@ async function allExited(
   }
 }
 
-/** Provably related, but running under another uid: it counts as left, and nobody may signal it. */
-function deniedMembers(tree: OwnedProcessTree): Survivor[] {
-  const says = (checks: readonly Check[], name: CheckName, outcome: Check["outcome"]) =>
-    checks.some((check) => check.name === name && check.outcome === outcome);
+/**
+ * Related, and nobody can say that they are not the lease's: they count as left, and nobody may signal them. Those
+ * that the verdict calls foreign are no survivors.
+ */
+function unprovenSurvivors(tree: OwnedProcessTree): Survivor[] {
   return tree.unproven
-    .filter(({ verdict: { checks } }) => says(checks, "uid", "mismatch") && says(checks, "kinship", "match"))
-    .map(({ reading }) => ({ pid: reading.pid, token: reading.token, reason: "denied" }));
+    .filter(({ verdict }) => verdict.kind === "unknown")
+    .map(({ reading, verdict }) => {
+      const otherUid = verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch");
+      return { pid: reading.pid, token: reading.token, reason: otherUid ? "denied" : "unproven" };
+    });
 }
 
 function survived(
