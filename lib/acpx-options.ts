@@ -3,12 +3,8 @@
  */
 import { join } from "node:path";
 
-import {
-  wrapRegistry,
-  type AcpProcessLaunch,
-  type AcpProcessLifecycle,
-  type AcpRuntimeOptions,
-} from "./acpx.js";
+import { type AcpProcessLaunch, type AcpProcessLifecycle, type AcpRuntimeOptions } from "./acpx.js";
+import { wrapRegistry } from "./agent-registry.js";
 import { announce } from "./diagnostics.js";
 import type { Launches } from "./launches.js";
 import { wrapSessionStore } from "./session-store.js";

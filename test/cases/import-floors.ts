@@ -77,8 +77,9 @@ export const floors: Readonly<Record<string, Place>> = {
   "spawn-agent": { floor: 2, beside: ["launches", "settle", "terminate"] },
   reaper: { floor: 2, beside: ["ownership", "settle"] },
   acpx: { floor: 2 },
+  "agent-registry": { floor: 2, beside: ["acpx"] },
   "owned-sessions": { floor: 2 },
-  "acpx-options": { floor: 2, beside: ["acpx", "launches"] },
+  "acpx-options": { floor: 2, beside: ["acpx", "agent-registry", "launches"] },
   "session-close": { floor: 2, beside: ["acpx", "settle"] },
   legacy: { floor: 2, beside: ["ownership", "terminate"] },
   lifecycle: {

@@ -13,7 +13,7 @@ import {
   createFileSessionStore,
 } from "acpx/runtime";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { wrapRegistry } from "../../lib/acpx.js";
+import { wrapRegistry } from "../../lib/agent-registry.js";
 import { staysDirect } from "../../lib/agent-command.js";
 import { wrapSessionStore } from "../../lib/session-store.js";
 import { type AcpxRule, acpxRules } from "../cases/acpx-rules.js";
