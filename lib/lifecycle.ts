@@ -167,7 +167,7 @@ export class AcpxLifecycle implements AsyncDisposable {
     const reaper = new Reaper({
       ...context,
       livenessOf: async (lease) => {
-        const liveness = await lookAtOwner(stateDir.path, lease.owner, owner);
+        const liveness = await lookAtOwner(stateDir.path, lease, owner);
         if (liveness.kind === "alive" && liveness.copied) warnOnce(liveness.because);
         return liveness;
       },

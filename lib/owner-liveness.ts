@@ -18,14 +18,23 @@ export interface OwnerView {
     | { readonly kind: "unreadable"; readonly detail: string };
   /** `unknown`: it could not be tried, as on network file systems. */
   readonly lock: "held" | "free" | "missing" | "unknown";
+  /** Milliseconds since its lease last changed; left out: none. */
+  readonly silentMs?: number;
 }
+
+/**
+ * Nobody here can ever tell whether a gateway of another host, or one without a lock, still lives. Its leases end
+ * after so long a silence, else they would pile up for good. A living one of which this is believed loses the record
+ * of a session that nobody has used for a month; no process is signalled.
+ */
+export const SILENCE_MS = 30 * 24 * 3600 * 1000;
 
 export type OwnerLiveness =
   /** `copied`: the lock beside the lease is not the one that the living owner holds. */
   | { readonly kind: "alive"; readonly because: string; readonly copied: boolean }
   /** Dead here: its trees can be looked for. */
   | { readonly kind: "dead"; readonly because: string }
-  /** Dead in another boot or namespace of this host: its numbers mean nothing here. */
+  /** Dead in another boot or namespace, or believed so: its numbers mean nothing here. */
   | { readonly kind: "dead-elsewhere"; readonly because: string }
   | { readonly kind: "unknown"; readonly because: string };
 
@@ -33,6 +42,14 @@ export function ownerLiveness(view: OwnerView): OwnerLiveness {
   const { owner, self } = view;
   // The scope names boot and namespace, so that equal scopes are the same host whatever its machine id says.
   if (sameScope(owner.token, self.token)) return byIdentity(view);
+  const elsewhere = fromElsewhere(view);
+  return elsewhere.kind === "unknown" && (view.silentMs ?? 0) > SILENCE_MS
+    ? { kind: "dead-elsewhere", because: `${elsewhere.because}, and its lease has not changed for a month` }
+    : elsewhere;
+}
+
+function fromElsewhere(view: OwnerView): OwnerLiveness {
+  const { owner, self } = view;
   if (owner.host === undefined || self.host === undefined)
     return { kind: "unknown", because: "its gateway runs in a place that cannot be told from another host" };
   if (owner.host !== self.host) return { kind: "unknown", because: "its gateway runs on another host" };

@@ -7,8 +7,10 @@ import { readFileSync } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { cautiousNow } from "./cautious-clock.js";
 import { LifecycleError } from "./errors.js";
 import type { ProcessIdentity } from "./identity.js";
+import type { AcpxProcessLease } from "./lease.js";
 import * as addon from "./native.js";
 import type { Fault, FileLock, Native, Observed, ProcessReading } from "./native.js";
 import type { LeaseOwner, OwnerLiveness, OwnerView } from "./owner-liveness.js";
@@ -68,7 +70,7 @@ export async function holdOwnerLock(
 /** Looks at the owner of a lease from where `self` is. */
 export async function lookAtOwner(
   stateDir: string,
-  owner: LeaseOwner,
+  { owner, updatedAt }: Pick<AcpxProcessLease, "owner" | "updatedAt">,
   self: LeaseOwner,
   native: Pick<Native, "holdLock" | "readMany"> = addon,
 ): Promise<OwnerLiveness> {
@@ -77,7 +79,8 @@ export async function lookAtOwner(
     return { kind: "alive", because: "this gateway holds it", copied: false };
   const [reading] = await native.readMany([owner.pid], []);
   const lock = lookAtLock(ownerLockPath(stateDir, owner), native);
-  return ownerLiveness({ owner, self, process: processOf(reading), lock });
+  const silentMs = cautiousNow() - updatedAt;
+  return ownerLiveness({ owner, self, process: processOf(reading), lock, silentMs });
 }
 
 /** A zombie can still be opened but no longer be read, so that only a living process has a reading. */

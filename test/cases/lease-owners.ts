@@ -1,5 +1,5 @@
 /** Whether the gateway that holds a lease lives, by what can be seen from here. */
-import type { OwnerLiveness, OwnerView } from "../../lib/owner-liveness.js";
+import { SILENCE_MS, type OwnerLiveness, type OwnerView } from "../../lib/owner-liveness.js";
 import { tokenOf } from "../helpers/lease-samples.js";
 
 export interface LeaseOwnerRow {
@@ -23,6 +23,9 @@ const here: OwnerView = { owner, self, process: itself, lock: "held" };
 const withoutInode = (token: string): string => token.replace(/;inode=\d+$/, "");
 const abroad = { ...here, owner: { ...owner, token: tokenOf(900, OTHER_NAMESPACE) } };
 const earlier = { ...here, owner: { ...owner, token: tokenOf(900, OTHER_BOOT) } };
+
+const justSilent = { silentMs: SILENCE_MS };
+const tooSilent = { silentMs: SILENCE_MS + 1 };
 
 const locks = ["held", "free", "missing", "unknown"] as const;
 
@@ -126,4 +129,36 @@ export const leaseOwners: readonly LeaseOwnerRow[] = [
       then: "unknown",
     },
   ]),
+
+  {
+    name: "another host, silent for a month",
+    view: { ...earlier, owner: { ...earlier.owner, host: OTHER_HOST }, ...justSilent },
+    then: "unknown",
+  },
+  {
+    name: "another host, silent for longer",
+    view: { ...earlier, owner: { ...earlier.owner, host: OTHER_HOST }, ...tooSilent },
+    then: "dead-elsewhere",
+  },
+  {
+    name: "another PID namespace without a lock, silent for longer",
+    view: { ...abroad, lock: "missing", ...tooSilent },
+    then: "dead-elsewhere",
+  },
+  {
+    name: "another PID namespace, lock held, silent for longer",
+    view: { ...abroad, lock: "held", ...tooSilent },
+    then: "alive",
+  },
+  { name: "it runs here, silent for longer", view: { ...here, ...tooSilent }, then: "alive" },
+  {
+    name: "here it could not be looked at, silent for longer: that may change any moment",
+    view: { ...here, process: { kind: "unreadable", detail: "pidfd_open" }, ...tooSilent },
+    then: "unknown",
+  },
+  {
+    name: "its token is garbled, silent for longer",
+    view: { ...here, owner: { pid: 3900, token: "garbled" }, ...tooSilent, lock: "missing" },
+    then: "dead-elsewhere",
+  },
 ];

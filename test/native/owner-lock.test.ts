@@ -37,6 +37,9 @@ async function gateway(startWorker = startLeaseWorker): Promise<{ worker: LeaseW
   return { worker, owner: { pid: owner.pid, token: owner.token, host } };
 }
 
+/** A lease that changed just now. */
+const leaseOf = (owner: LeaseOwner) => ({ owner, updatedAt: Date.now() });
+
 /** We, as somebody in another PID namespace of this host: the owner's numbers mean nothing to us. */
 function selfElsewhere(): LeaseOwner {
   const { pid, token } = self();
@@ -45,35 +48,39 @@ function selfElsewhere(): LeaseOwner {
 
 test("a gateway that runs is alive, by identity here and by its lock elsewhere; dead in both once it has ended", async () => {
   const { worker, owner } = await gateway();
-  expect(await lookAtOwner(stateDir, owner, self())).toMatchObject({ kind: "alive", copied: false });
-  expect(await lookAtOwner(stateDir, owner, selfElsewhere())).toMatchObject({ kind: "alive" });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), self())).toMatchObject({ kind: "alive", copied: false });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), selfElsewhere())).toMatchObject({ kind: "alive" });
   await end(worker.child);
-  expect(await lookAtOwner(stateDir, owner, self())).toMatchObject({ kind: "dead" });
-  expect(await lookAtOwner(stateDir, owner, selfElsewhere())).toMatchObject({ kind: "dead-elsewhere" });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), self())).toMatchObject({ kind: "dead" });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), selfElsewhere())).toMatchObject({
+    kind: "dead-elsewhere",
+  });
 });
 
 test("looking does not take the lock away", async () => {
   const { owner } = await gateway();
   for (let look = 0; look < 100; look++)
-    expect(await lookAtOwner(stateDir, owner, selfElsewhere())).toMatchObject({ kind: "alive" });
+    expect(await lookAtOwner(stateDir, leaseOf(owner), selfElsewhere())).toMatchObject({ kind: "alive" });
 });
 
 test("a copy of the state directory of a living gateway: hands off here, whatever its free lock says", async () => {
   const { owner } = await gateway();
   const copy = join(directory, "copy");
   cpSync(stateDir, copy, { recursive: true });
-  expect(await lookAtOwner(copy, owner, self())).toMatchObject({ kind: "alive", copied: true });
+  expect(await lookAtOwner(copy, leaseOf(owner), self())).toMatchObject({ kind: "alive", copied: true });
 });
 
 test("a gateway that its parent has not waited for is dead as soon as it has ended", async () => {
   const { worker, owner } = await gateway(startUnwaitedLeaseWorker);
   const handle = pin(owner.pid);
-  expect(await lookAtOwner(stateDir, owner, self())).toMatchObject({ kind: "alive" });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), self())).toMatchObject({ kind: "alive" });
   worker.child.stdin?.end();
   await allGone([handle]);
   expect(readFileSync(`/proc/${owner.pid}/stat`, "utf8")).toContain(") Z ");
-  expect(await lookAtOwner(stateDir, owner, self())).toMatchObject({ kind: "dead" });
-  expect(await lookAtOwner(stateDir, owner, selfElsewhere())).toMatchObject({ kind: "dead-elsewhere" });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), self())).toMatchObject({ kind: "dead" });
+  expect(await lookAtOwner(stateDir, leaseOf(owner), selfElsewhere())).toMatchObject({
+    kind: "dead-elsewhere",
+  });
   handle.close();
 });
 
@@ -84,7 +91,9 @@ test("the locks of ended gateways are removed, those of living ones and of named
   expect(await removeDeadOwnerLocks(stateDir, [named.owner])).toBe(1);
   const left = (await readdir(join(stateDir, "owners"))).map((name) => Number(name.split(".")[0]));
   expect(left.sort()).toEqual([living.owner.pid, named.owner.pid].sort());
-  expect(await lookAtOwner(stateDir, living.owner, selfElsewhere())).toMatchObject({ kind: "alive" });
+  expect(await lookAtOwner(stateDir, leaseOf(living.owner), selfElsewhere())).toMatchObject({
+    kind: "alive",
+  });
 });
 
 test("of two processes only one sweeps; the next may when the first has finished, or has died", async () => {

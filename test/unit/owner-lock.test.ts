@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync 
 import { readdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Fault, LockOutcome, Native } from "../../lib/native.js";
 import { holdOwnerLock, lookAtOwner, removeDeadOwnerLocks, withSweepLock } from "../../lib/owner-lock.js";
+import type { LeaseOwner } from "../../lib/owner-liveness.js";
 import { openStateDir } from "../../lib/state-dir.js";
 import { tokenOf } from "../helpers/lease-samples.js";
 
@@ -29,6 +30,9 @@ beforeEach(async () => {
 afterEach(() => {
   rmSync(directory, { recursive: true });
 });
+
+/** A lease that changed just now. */
+const leaseOf = (holder: LeaseOwner) => ({ owner: holder, updatedAt: Date.now() });
 
 /** Locks that answer in turn; `undefined`: ours. Like the real ones, taking creates the file and probing does not. */
 function locks(...answers: readonly (LockOutcome | Fault | undefined)[]): Pick<Native, "holdLock"> {
@@ -89,11 +93,14 @@ describe("saying that we live", () => {
 describe("looking at another owner", () => {
   test("our own lock is never probed: that would give it away", async () => {
     const native = { ...noProcess, holdLock: () => BUSY };
-    expect(await lookAtOwner(stateDir, self, self, native)).toMatchObject({ kind: "alive", copied: false });
+    expect(await lookAtOwner(stateDir, leaseOf(self), self, native)).toMatchObject({
+      kind: "alive",
+      copied: false,
+    });
   });
 
   test("a lock that is not there is not created by looking, and proves nothing", async () => {
-    expect(await lookAtOwner(stateDir, abroad, self, { ...noProcess, ...locks() })).toMatchObject({
+    expect(await lookAtOwner(stateDir, leaseOf(abroad), self, { ...noProcess, ...locks() })).toMatchObject({
       kind: "unknown",
     });
     expect(await readdir(join(stateDir, "owners"))).toEqual([]);
@@ -107,8 +114,33 @@ describe("looking at another owner", () => {
   ])("in another namespace, lock $name: $kind", async ({ answer, kind }) => {
     await holdOwnerLock(stateDir, abroad, locks());
     const native = { ...noProcess, ...locks(answer) };
-    expect(await lookAtOwner(stateDir, abroad, self, native)).toMatchObject({ kind });
+    expect(await lookAtOwner(stateDir, leaseOf(abroad), self, native)).toMatchObject({ kind });
     expect(released).toHaveLength(kind === "dead-elsewhere" ? 1 : 0);
+  });
+});
+
+describe("an owner of another host", () => {
+  const lookFrom = (elsewhere: LeaseOwner, updatedAt: number) =>
+    lookAtOwner(stateDir, { owner: elsewhere, updatedAt }, self, { ...noProcess, ...locks() });
+  const stranger = { ...abroad, host: "b".repeat(64) };
+
+  test("is believed dead once its lease has not changed for a month, by the wall clock", async () => {
+    expect(await lookFrom(stranger, Date.now() - 29 * 24 * 3600 * 1000)).toMatchObject({ kind: "unknown" });
+    expect(await lookFrom(stranger, Date.now() - 31 * 24 * 3600 * 1000)).toMatchObject({
+      kind: "dead-elsewhere",
+      because: expect.stringContaining("another host") as string,
+    });
+  });
+
+  test("is not believed dead because the clock leaps ahead, nor while its lease is from the future", async () => {
+    const now = Date.now();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(now + 50 * 365 * 24 * 3600 * 1000);
+    try {
+      expect(await lookFrom(stranger, now)).toMatchObject({ kind: "unknown" });
+    } finally {
+      clock.mockRestore();
+    }
+    expect(await lookFrom(stranger, now + 50 * 365 * 24 * 3600 * 1000)).toMatchObject({ kind: "unknown" });
   });
 });
 
