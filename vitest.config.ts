@@ -2,9 +2,18 @@ import { defineConfig } from "vitest/config";
 
 // unit: pure rows, milliseconds. native: real processes, no acpx. e2e: the real acpx runtime and real agents.
 const project = (name: string, testTimeout: number) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout, pool: "forks" as const },
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout },
 });
 
 export default defineConfig({
-  test: { projects: [project("unit", 20_000), project("native", 60_000), project("e2e", 120_000)] },
+  test: {
+    pool: "forks",
+    // Most of a run is waiting for processes to start and end, so more files than cores go at once.
+    maxWorkers: 4,
+    globalSetup: "test/helpers/leftovers.ts",
+    // The names of rows are sentences; they are what a failure says.
+    chaiConfig: { truncateThreshold: 0 },
+    projects: [project("unit", 20_000), project("native", 60_000), project("e2e", 120_000)],
+  },
 });

@@ -25,7 +25,7 @@ test.concurrent(
     const made = await before.ensureSession(ensure);
     expect((await world.turn(before, made, "before")).status).toBe("completed");
     await before.shutdown();
-    expect(await world.openLeases()).toEqual([]);
+    expect(await world.leftOpen()).toEqual([]);
     const bare = stored();
 
     const lifecycle = await world.lifecycle();

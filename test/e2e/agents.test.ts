@@ -40,7 +40,7 @@ test.concurrent(
     expect(await world.lease()).toMatchObject({ wrapperPath: wrapper, launch: "wrapper", state: "open" });
     await lifecycle.close({ runtime, handle });
     expect(world.processes()).toEqual([]);
-    expect(await world.openLeases()).toEqual([]);
+    expect(await world.leftOpen()).toEqual([]);
   },
 );
 
@@ -86,6 +86,6 @@ test.concurrent.each([
   const refused = lifecycle.control(runtime).ensureSession({ sessionKey: "s", agent, mode: "persistent" });
   await expect(refused).rejects.toMatchObject({ code: "ERR_AGENT_COMMAND" });
   await expect(refused).rejects.toThrow(message);
-  expect(await world.openLeases()).toEqual([]);
+  expect(await world.leftOpen()).toEqual([]);
   expect(world.processes()).toEqual([]);
 });

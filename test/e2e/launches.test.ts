@@ -41,7 +41,7 @@ test.concurrent(
     expect((await world.turn(runtime, handle, "last")).status).toBe("completed");
     await controller.closeSession({ handle });
     expect(world.processes()).toEqual([]);
-    expect(await world.openLeases()).toEqual([]);
+    expect(await world.leftOpen()).toEqual([]);
   },
 );
 
@@ -63,7 +63,7 @@ test.concurrent("two oneshots under one key at once: the end of one leaves the o
   await controller.cancelTurn(first);
   expect((await hanging.result).status).toBe("cancelled");
   expect(world.processes()).toEqual([]);
-  expect(await world.openLeases()).toEqual([]);
+  expect(await world.leftOpen()).toEqual([]);
 });
 
 test.concurrent.each([
@@ -79,7 +79,7 @@ test.concurrent.each([
   else await runtime.setMode({ handle, mode: "ask" });
   expect(world.heard(discard ? "session/close" : "session/set_mode").length).toBe(1);
   expect(world.processes()).toEqual([]);
-  expect(await world.openLeases()).toEqual([]);
+  expect(await world.leftOpen()).toEqual([]);
 });
 
 test.concurrent(
@@ -96,7 +96,7 @@ test.concurrent(
     const outcomes = await Promise.allSettled(attempts);
     expect(outcomes.map(({ status }) => status)).toEqual(attempts.map(() => "rejected"));
     expect(world.processes()).toEqual([]);
-    expect(await world.openLeases()).toEqual([]);
+    expect(await world.leftOpen()).toEqual([]);
   },
 );
 

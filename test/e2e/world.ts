@@ -122,6 +122,20 @@ export class World implements AsyncDisposable {
     return leases.filter((lease) => sessionKey === undefined || lease.sessionKey === sessionKey);
   }
 
+  /** Open leases once this process has settled what ended: acpx tells of an exit without waiting for our hook. */
+  async leftOpen(): Promise<readonly AcpxProcessLease[]> {
+    const deadline = AbortSignal.timeout(20_000);
+    for (;;) {
+      const ended = new Gate();
+      subscribe(DIAGNOSTICS_CHANNEL, ended.open);
+      deadline.addEventListener("abort", ended.open, { once: true });
+      const leases = await this.openLeases();
+      if (leases.length > 0 && !deadline.aborted) await ended.opened;
+      unsubscribe(DIAGNOSTICS_CHANNEL, ended.open);
+      if (leases.length === 0 || deadline.aborted) return leases;
+    }
+  }
+
   /** The one open lease. */
   async lease(): Promise<AcpxProcessLease> {
     const [lease, ...others] = await this.openLeases();
