@@ -40,7 +40,7 @@ export function checkExecutable(lease: AcpxProcessLease, reading: ProcessReading
 }
 
 /** By components: `/a/bc` is not under `/a/b`. Only for absolute paths without dots, as the kernel gives them. */
-function isUnder(path: string, root: string): boolean {
+export function isUnder(path: string, root: string): boolean {
   if (!path.startsWith("/") || !root.startsWith("/")) return false;
   const inner = path.split("/").slice(1);
   const outer = root.split("/").filter((component) => component !== "");

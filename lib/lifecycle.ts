@@ -3,7 +3,7 @@
  * and reaping into what a host uses. `control` puts the five methods of a controller on top.
  */
 import { realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 
 import type { AcpRuntime, AcpRuntimeEnsureInput, AcpRuntimeHandle, AcpRuntimeOptions } from "./acpx.js";
 import { mergedRuntimeOptions } from "./acpx-options.js";
@@ -15,6 +15,8 @@ import { resolveGatewayInstanceId } from "./gateway-instance.js";
 import { startTicks } from "./identity.js";
 import { Launches, type LaunchContext } from "./launches.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
+import { LegacyProcesses, type LegacyContext, type LegacyOptions } from "./legacy.js";
+import { takeOverLeases } from "./legacy-leases.js";
 import { createLeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
 import { holdOwnerLock, hostId, lookAtOwner, removeDeadOwnerLocks, withSweepLock } from "./owner-lock.js";
@@ -41,6 +43,8 @@ export interface AcpxLifecycleOptions {
   readonly wrapperRoot: string;
   /** Between TERM and KILL, 0 to 1,200 milliseconds; default 1,000. */
   readonly termGraceMs?: number;
+  /** Sessions and lease files from before leases; `false`: there are none any more. */
+  readonly legacy?: false | LegacyOptions;
 }
 
 export interface RuntimeOptionsRequest {
@@ -112,6 +116,7 @@ interface Parts {
   readonly launches: Launches;
   readonly reaper: Reaper;
   readonly ownerLock: { release(): void };
+  readonly legacy?: LegacyProcesses | undefined;
 }
 
 export class AcpxLifecycle implements AsyncDisposable {
@@ -178,7 +183,9 @@ export class AcpxLifecycle implements AsyncDisposable {
         await context.wrapper.sweep(({ pid, ticks }) => !runsSince(pid, ticks));
       },
     });
-    return new AcpxLifecycle({ stateDir: stateDir.path, sessions, context, launches, reaper, ownerLock });
+    const legacy = await openLegacy(options, { ...context, warn: warnOnce }, stateDir.path);
+    const opened = { sessions, context, launches, reaper, ownerLock, legacy };
+    return new AcpxLifecycle({ stateDir: stateDir.path, ...opened });
   }
 
   /** @internal `open` gathers the parts of a real machine, a simulator its own. */
@@ -204,8 +211,9 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   /** What a host passes to acpx's createAcpRuntime: its own options with ours merged in. */
   runtimeOptions<O extends AcpRuntimeOptions>(options: O, request: RuntimeOptionsRequest = {}): O {
-    const { context, launches } = this.#parts;
+    const { context, launches, legacy } = this.#parts;
     const { environment } = context.wrapper;
+    legacy?.watch(options.sessionStore);
     return mergedRuntimeOptions(options, launches, {
       ...request,
       environment,
@@ -242,12 +250,13 @@ export class AcpxLifecycle implements AsyncDisposable {
     const key = JSON.stringify([request.handle.sessionKey, request.discardPersistentState === true]);
     const running = this.#closing.get(key);
     if (running !== undefined) return running;
-    const { store } = this.#parts.context;
+    const { context, legacy } = this.#parts;
     const closing = closeSession(
       {
-        store,
+        store: context.store,
         leasesOf: (sessionKey) => this.#leasesOf(sessionKey),
         settle: (lease, reason) => this.#settle(lease, reason),
+        ...(legacy && { unleased: (handle) => legacy.ofSession(handle) }),
       },
       request,
     ).finally(() => this.#closing.delete(key));
@@ -281,7 +290,10 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   /** Ends what dead gateways of this instance left behind, and nothing else. */
   async reap(options: ReapOptions = {}): Promise<ReapReport> {
-    return await this.#parts.reaper.sweep(options);
+    const { reaper, legacy } = this.#parts;
+    const report = await reaper.sweep(options);
+    const endings = report.kind === "swept" ? await legacy?.sweepMarkers(options) : undefined;
+    return endings === undefined ? report : { ...report, unleased: endings };
   }
 
   /** Starts an agent outside acpx, leased and under the wrapper. */
@@ -355,6 +367,18 @@ export class AcpxLifecycle implements AsyncDisposable {
     const sameProcess = lease.owner.pid === owner.pid && lease.owner.token === owner.token;
     return sameProcess && lease.gatewayInstanceId === this.gatewayInstanceId;
   }
+}
+
+async function openLegacy(
+  { legacy = {}, wrapperRoot }: AcpxLifecycleOptions,
+  context: LegacyContext,
+  stateDir: string,
+): Promise<LegacyProcesses | undefined> {
+  if (legacy === false) return undefined;
+  await takeOverLeases(context, stateDir);
+  // An old command line names the root as it was configured then, which may be through a link.
+  const wrapperRoots = [...context.wrapperRoots, resolve(wrapperRoot)];
+  return new LegacyProcesses({ ...context, wrapperRoots }, legacy);
 }
 
 /** Whether a process of that number and start tick is alive here. */

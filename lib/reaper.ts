@@ -6,6 +6,7 @@ import { eachOf } from "./concurrency.js";
 import type { AcpxProcessLease } from "./lease.js";
 import type { OwnerLiveness } from "./owner-lock.js";
 import { examineTree, TREES_AT_ONCE } from "./ownership.js";
+import type { UnleasedEnding } from "./session-close.js";
 import { settleLease, settleLost, type SettleContext, type Settlement } from "./settle.js";
 
 export interface ReapOptions {
@@ -47,6 +48,8 @@ export interface ReapReport {
   readonly planned: readonly PlannedEnd[];
   /** Processes that were seen to die after a signal of this sweep. */
   readonly deaths: number;
+  /** Only where processes without a lease are looked for by their command line. */
+  readonly unleased?: readonly UnleasedEnding[];
 }
 
 export interface ReapContext extends SettleContext {

@@ -6,9 +6,11 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { AcpRuntime, AcpRuntimeHandle } from "./acpx.js";
 import { announce } from "./diagnostics.js";
+import type { ProcessIdentity } from "./identity.js";
 import type { AcpxProcessLease } from "./lease.js";
 import { advance, type LeaseStore } from "./lease-store.js";
 import type { Settlement } from "./settle.js";
+import type { Survivor } from "./terminate.js";
 
 /** acpx itself may use 8 s to end a session. */
 const RUNTIME_CLOSE_MS = 10_000;
@@ -30,11 +32,28 @@ export type RuntimeClose =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "timed-out"; readonly afterMs: number };
 
+/** A live process that the session's record names and no lease does; pinned until it is disposed of. */
+export interface UnleasedProcess extends Disposable {
+  /** Ends it, if it was verified to be the recorded one. */
+  end(): Promise<UnleasedEnding>;
+}
+
+export interface UnleasedEnding {
+  readonly pid: number;
+  /** False: left alone, or left over, and `because` says why. */
+  readonly ended: boolean;
+  readonly because: string;
+  readonly deaths: readonly ProcessIdentity[];
+  readonly survivors: readonly Survivor[];
+}
+
 export interface CloseOutcome {
   readonly sessionKey: string;
   readonly runtime: RuntimeClose;
   /** One per lease of the session that was open when the close began or appeared during it. */
   readonly leases: readonly Settlement[];
+  /** Only of a record from before leases whose process is there. */
+  readonly unleased?: UnleasedEnding;
 }
 
 export interface SessionCloseContext {
@@ -42,6 +61,8 @@ export interface SessionCloseContext {
   /** The open leases of a session that this process may end: its own, and those of dead owners. */
   readonly leasesOf: (sessionKey: string) => Promise<readonly AcpxProcessLease[]>;
   readonly settle: (lease: AcpxProcessLease, reason: string) => Promise<Settlement | undefined>;
+  /** Where sessions from before leases are looked after. */
+  readonly unleased?: (handle: AcpRuntimeHandle) => Promise<UnleasedProcess | undefined>;
 }
 
 export async function closeSession(
@@ -51,6 +72,8 @@ export async function closeSession(
   const { sessionKey } = request.handle;
   const reason = request.reason ?? "session closed";
   const settlements = new Map<string, Settlement>();
+  // Before the runtime is asked: it may forget which process it was.
+  using unleased = await context.unleased?.(request.handle);
   const before = await context.leasesOf(sessionKey);
   await Promise.all(before.map((lease) => markClosing(context.store, lease, reason)));
   const runtime = await closeRuntime(request, reason);
@@ -66,7 +89,13 @@ export async function closeSession(
     const now = await context.leasesOf(sessionKey);
     pending = now.filter((lease) => !settlements.has(lease.leaseId));
   }
-  return { sessionKey, runtime, leases: [...settlements.values()] };
+  const ended = await unleased?.end();
+  return {
+    sessionKey,
+    runtime,
+    leases: [...settlements.values()],
+    ...(ended === undefined ? {} : { unleased: ended }),
+  };
 }
 
 /** The state of the record is a courtesy to whoever looks meanwhile; the ending does not depend on it. */
