@@ -32,7 +32,7 @@ describe("openAcpxLifecycle refuses, naming the thing and the remedy:", () => {
     const opening = openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: wrapperRoot(), ...options });
     await expect(opening).rejects.toMatchObject({
       code: "ERR_INVALID_OPTION",
-      message: expect.stringMatching(message),
+      message: expect.stringMatching(message) as string,
     });
     expect(await readdir(base)).toEqual([]);
   });
@@ -42,7 +42,7 @@ describe("openAcpxLifecycle refuses, naming the thing and the remedy:", () => {
     const opening = openAcpxLifecycle({ stateDir: join(base, "file", "state"), wrapperRoot: wrapperRoot() });
     await expect(opening).rejects.toMatchObject({
       code: "ERR_STATE_DIR",
-      message: expect.stringContaining(join(base, "file", "state")),
+      message: expect.stringContaining(join(base, "file", "state")) as string,
     });
   });
 
@@ -51,7 +51,7 @@ describe("openAcpxLifecycle refuses, naming the thing and the remedy:", () => {
     const opening = openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: join(base, "file", "wrappers") });
     await expect(opening).rejects.toMatchObject({
       code: "ERR_WRAPPER_ROOT",
-      message: expect.stringContaining(join(base, "file", "wrappers")),
+      message: expect.stringContaining(join(base, "file", "wrappers")) as string,
     });
   });
 
@@ -60,7 +60,7 @@ describe("openAcpxLifecycle refuses, naming the thing and the remedy:", () => {
     const joining = openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: wrapperRoot(), termGraceMs: 5 });
     await expect(joining).rejects.toMatchObject({
       code: "ERR_INVALID_OPTION",
-      message: expect.stringContaining(lifecycle.stateDir),
+      message: expect.stringContaining(lifecycle.stateDir) as string,
     });
   });
 
@@ -98,7 +98,7 @@ describe("launch refuses, starting nothing and leaving no open lease:", () => {
     await using lifecycle = await openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: wrapperRoot() });
     await expect(lifecycle.launch({ command })).rejects.toMatchObject({
       code: "ERR_AGENT_COMMAND",
-      message: expect.stringMatching(message),
+      message: expect.stringMatching(message) as string,
     });
     expect(await lifecycle.status()).toEqual([]);
     expect(await readdir(join(stateDir(), "leases", "open"))).toEqual([]);
@@ -112,7 +112,7 @@ describe("launch refuses, starting nothing and leaving no open lease:", () => {
     const refused = lifecycle.launch({ command: process.execPath, args: ["--version"] });
     await expect(refused).rejects.toMatchObject({
       code: "ERR_LAUNCH_REFUSED",
-      message: expect.stringMatching(/Nothing was started: the lease could not be written/),
+      message: expect.stringMatching(/Nothing was started: the lease could not be written/) as string,
     });
   });
 
