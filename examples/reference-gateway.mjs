@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createAcpRuntime, createAgentRegistry, createFileSessionStore } from "acpx/runtime";
 import { DIAGNOSTICS_CHANNEL, openAcpxLifecycle } from "acpx-lifecycle";
+import { sessionTools } from "./session-tools.mjs";
 
 const config = JSON.parse(process.argv[2] ?? "{}");
 const { stateDir, wrapperRoot, termGraceMs, cwd = process.cwd(), agents = {}, mcpServers = [] } = config;
@@ -21,10 +22,11 @@ const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 subscribe(DIAGNOSTICS_CHANNEL, (message) => say({ event: "lifecycle", ...message }));
 
 const lifecycle = await openAcpxLifecycle({ stateDir, wrapperRoot, termGraceMs });
+const sessionStore = createFileSessionStore({ stateDir: join(stateDir, "sessions") });
 const runtime = createAcpRuntime(
   lifecycle.runtimeOptions({
     cwd,
-    sessionStore: createFileSessionStore({ stateDir: join(stateDir, "sessions") }),
+    sessionStore,
     agentRegistry: createAgentRegistry({ overrides: agents }),
     agentProcessEnv: config.agentEnv ?? {},
     mcpServers,
@@ -44,8 +46,9 @@ async function handleOf({ sessionKey, agent = "codex" }) {
 }
 
 const methods = {
-  async ensure({ sessionKey, agent = "codex", mode = "persistent" }) {
-    const handle = await controller.ensureSession({ sessionKey, agent, mode });
+  /** `owner`: whose session it is, such as `{ spawnedBy: "agent:main:main" }`. */
+  async ensure({ sessionKey, agent = "codex", mode = "persistent", owner }) {
+    const handle = await controller.ensureSession({ sessionKey, agent, mode, owner });
     handles.set(sessionKey, handle);
     return handle;
   },
@@ -94,6 +97,18 @@ const methods = {
   },
 
   reap: (options) => lifecycle.reap(options),
+
+  /** `requesterSessionKey`: the session on whose behalf the line was written; this gateway believes it. */
+  ...sessionTools(config.sessionTools ?? {}, {
+    rows: () => lifecycle.sessionRows(),
+    async history(params) {
+      const { acpxRecordId } = await handleOf(params);
+      const record = await sessionStore.load(acpxRecordId);
+      return { messages: record?.messages ?? [] };
+    },
+    send: (params) => methods.turn(params),
+    status: async (params) => await runtime.getStatus({ handle: await handleOf(params) }),
+  }),
 };
 
 createInterface({ input: process.stdin })

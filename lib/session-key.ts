@@ -13,6 +13,8 @@ const UNSCOPED = /^(?:global|unknown|main)$/i;
 const KNOWN_HEAD = /^(?:(?:acp|subagent)(?=:)|main(?=:|$))/i;
 /** Certainly canonical already: a known head in lower case, or a letter that begins none. Spares most keys a rebuild. */
 const CANONICAL = /^agent:[a-z0-9._-]+:(?:(?:acp|subagent):|main(?::|$)|[^asmASM])/;
+/** Likewise for agent ids: lower-casing one makes a copy, even of a lower-case one. */
+const CANONICAL_AGENT_ID = /^[a-z0-9._-]+$/;
 const INCOGNITO = /^agent:[^:]+:(?:dashboard|subagent|internal-session-effects):incognito-/i;
 const ACP_OR_SUBAGENT = /^agent:[^:]+:(?:acp|subagent):/i;
 
@@ -49,6 +51,7 @@ export function isMalformedSessionKey(key: string): boolean {
 /** Agent ids are compared trimmed and in lower case; blank means that none was given. */
 export function canonicalAgentId(agentId: unknown): string | undefined {
   if (typeof agentId !== "string") return undefined;
+  if (CANONICAL_AGENT_ID.test(agentId)) return agentId;
   return agentId.trim().toLowerCase() || undefined;
 }
 
