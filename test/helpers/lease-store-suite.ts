@@ -98,6 +98,22 @@ export function leaseStoreSuite(name: string, open: () => Promise<LeaseStore>): 
       );
     });
 
+    test("a writer that slept through three hundred changes loses, and all of them are there", async () => {
+      const [store, sleeper] = [await open(), await open()];
+      const lease = await created(store);
+      await advance(store, lease.leaseId, SPAWNED);
+      const late = step(step(lease, SPAWNED), CLOSING);
+      await advance(store, lease.leaseId, REPORTED);
+      for (let look = 1; look <= 300; look++)
+        await advance(store, lease.leaseId, { type: "seen", seenTicks: 5000 + look });
+      expect(await sleeper.publish(late)).toBe("superseded");
+      expect(await store.load(lease.leaseId)).toMatchObject({
+        revision: 303,
+        seenTicks: 5300,
+        state: "open",
+      });
+    });
+
     test("an event for a lease that nobody has is missing, not an error", async () => {
       const store = await open();
       expect(await advance(store, randomUUID(), SEEN)).toMatchObject({ ok: false, because: "missing" });

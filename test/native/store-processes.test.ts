@@ -3,9 +3,11 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AcpxProcessLease } from "../../lib/lease.js";
+import type { AcpxProcessLease, LeaseEvent } from "../../lib/lease.js";
+import { advanceLease } from "../../lib/lease.js";
 import { unpackLease } from "../../lib/lease-format.js";
-import { advance, createLeaseStore } from "../../lib/lease-store.js";
+import { advance, createLeaseStore, type LeaseStore } from "../../lib/lease-store.js";
+import { exit } from "../helpers/child.js";
 import { CLOSED, LOST, preparedLease, REPORTED, SEEN, SPAWNED } from "../helpers/lease-samples.js";
 import { startLeaseWorker } from "../helpers/lease-worker.js";
 
@@ -89,6 +91,107 @@ describe("one process reports while another ends the same thousand leases", () =
     expect(await reporter?.ask({ command: "advanceAll", leaseIds, event: SEEN })).toBe(0);
     expect((await store.listOpen()).leases).toEqual([]);
     expect(await readdir(join(stateDir, "leases", "tmp"))).toEqual([]);
+  });
+});
+
+function after(lease: AcpxProcessLease, event: LeaseEvent): AcpxProcessLease {
+  const next = advanceLease(lease, event, 60);
+  if (!next.ok) throw new Error(next.because);
+  return next.lease;
+}
+
+/** A lease with an adapter, and the process that is about to publish its next revision. */
+async function slowWriter(store: LeaseStore, event: LeaseEvent, call: "link" | "rename") {
+  const prepared = preparedLease();
+  const lease = after(after(prepared, SPAWNED), REPORTED);
+  await store.create(prepared);
+  await advance(store, lease.leaseId, SPAWNED, 60);
+  await advance(store, lease.leaseId, REPORTED, 60);
+  const writer = await startLeaseWorker(stateDir);
+  const said = await writer.ask({ command: "publishSlowly", lease: after(lease, event), call });
+  expect(said).toBe(`about to ${call}`);
+  return { writer, lease };
+}
+
+describe("a writer that is stopped right before its link", () => {
+  const generations: {
+    name: string;
+    pass: (store: LeaseStore, leaseId: string) => Promise<unknown>;
+    then: "published" | "superseded";
+  }[] = [
+    { name: "nobody came", pass: () => Promise.resolve(), then: "published" },
+    {
+      name: "one other change came",
+      pass: (store, leaseId) => advance(store, leaseId, SEEN),
+      then: "superseded",
+    },
+    {
+      name: "so many came that its own revision has been removed",
+      async pass(store, leaseId) {
+        for (let change = 0; change < 300; change++) await advance(store, leaseId, SEEN);
+        const names = await readdir(join(stateDir, "leases", "open", leaseId));
+        expect(names).not.toContain("4.json");
+      },
+      then: "superseded",
+    },
+    {
+      name: "the lease ended",
+      pass: (store, leaseId) => advance(store, leaseId, LOST),
+      then: "superseded",
+    },
+    {
+      name: "the lease ended and was pruned",
+      async pass(store, leaseId) {
+        await advance(store, leaseId, LOST);
+        expect(await store.prune({ maxEnded: 0 })).toBe(1);
+      },
+      then: "superseded",
+    },
+  ];
+
+  test.each(generations)("meanwhile $name: $then", async ({ pass, then }) => {
+    const store = await createLeaseStore({ stateDir });
+    const { writer, lease } = await slowWriter(store, SEEN, "link");
+    // Stopped before it may go on, so that it goes on only when it is continued.
+    writer.child.kill("SIGSTOP");
+    writer.proceed();
+    await pass(store, lease.leaseId);
+    const before = [await store.load(lease.leaseId), await store.listOpen(), await store.listEnded()];
+    writer.child.kill("SIGCONT");
+    expect(await writer.answer()).toBe(then);
+    const now = [await store.load(lease.leaseId), await store.listOpen(), await store.listEnded()];
+    if (then === "published") expect(now[0]).toEqual(after(lease, SEEN));
+    else expect(now).toEqual(before);
+    expect(await readdir(join(stateDir, "leases", "tmp"))).toEqual([]);
+  });
+});
+
+describe("a writer that is killed while it ends a lease", () => {
+  test("before the terminal revision: the lease is open, and the next one ends it", async () => {
+    const store = await createLeaseStore({ stateDir });
+    const { writer, lease } = await slowWriter(store, LOST, "link");
+    // While it waits: with the end of its input it would go on.
+    writer.child.kill("SIGKILL");
+    await exit(writer.child);
+    expect((await store.listOpen()).leases).toEqual([lease]);
+    expect(await advance(store, lease.leaseId, LOST)).toMatchObject({ ok: true });
+    expect(await readdir(join(stateDir, "leases", "tmp"))).toHaveLength(1);
+    await store.prune({ now: Date.now() + 2 * 3600 * 1000 });
+    expect(await readdir(join(stateDir, "leases", "tmp"))).toEqual([]);
+  });
+
+  test("between the terminal revision and the move: the lease has ended, and whoever lists moves it", async () => {
+    const store = await createLeaseStore({ stateDir });
+    const { writer, lease } = await slowWriter(store, LOST, "rename");
+    // While it waits: with the end of its input it would go on.
+    writer.child.kill("SIGKILL");
+    await exit(writer.child);
+    expect(await readdir(join(stateDir, "leases", "open"))).toEqual([lease.leaseId]);
+    expect(await store.load(lease.leaseId)).toMatchObject({ state: "lost" });
+    expect(await advance(store, lease.leaseId, SEEN)).toMatchObject({ ok: false, because: "refused" });
+    expect((await store.listOpen()).leases).toEqual([]);
+    expect(await readdir(join(stateDir, "leases", "open"))).toEqual([]);
+    expect(await store.listEnded()).toMatchObject([{ leaseId: lease.leaseId, state: "lost" }]);
   });
 });
 
