@@ -22,6 +22,7 @@ import {
 } from "./settle.js";
 import type { WayOfEnding } from "./terminate.js";
 import type { InstalledWrapper } from "./wrapper.js";
+import type { WrapperPort } from "./wrapper-port.js";
 
 /** What is about to be started. */
 export interface LaunchRequest {
@@ -41,6 +42,7 @@ export interface LaunchContext extends SettleContext {
   readonly noteLease: (sessionKey: string, leaseId: string) => Promise<void>;
   /** Collects the images that were installed, for the verdicts. */
   readonly wrapperImages: string[];
+  readonly wrapper: WrapperPort;
 }
 
 /** A prepared lease whose spawn is never heard of again is given up after this long (monotonic), milliseconds. */

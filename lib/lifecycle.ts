@@ -12,17 +12,16 @@ import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
 import type { ProcessReading } from "./evidence.js";
 import { resolveGatewayInstanceId } from "./gateway-instance.js";
-import { startTicks } from "./identity.js";
 import { Launches, type LaunchContext } from "./launches.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import { LegacyProcesses, type LegacyContext, type LegacyOptions } from "./legacy.js";
 import { takeOverLeases } from "./legacy-leases.js";
 import { createLeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
-import { holdOwnerLock, hostId, lookAtOwner, removeDeadOwnerLocks, withSweepLock } from "./owner-lock.js";
+import { holdOwnerLock, hostId } from "./owner-lock.js";
 import { examineRoot, examineTree, TREES_AT_ONCE, type OwnedProcessTree } from "./ownership.js";
 import { observe, sharedCensus } from "./process.js";
-import { Reaper, type ReapOptions, type ReapReport } from "./reaper.js";
+import type { Reaper, ReapOptions, ReapReport } from "./reaper.js";
 import { ownedSessions, type OwnedSessions } from "./owned-sessions.js";
 import type { SessionRelation } from "./session-relation.js";
 import type { AcpSessionRow } from "./session-row-format.js";
@@ -31,6 +30,7 @@ import { closeSession, type CloseOutcome, type CloseRequest } from "./session-cl
 import type { Settlement } from "./settle.js";
 import { spawnAgent, type AgentRequest, type LaunchedAgent } from "./spawn-agent.js";
 import { openStateDir, type StateDir } from "./state-dir.js";
+import { reaperOf } from "./state-dir-reaper.js";
 import { terminationPolicy, type TerminationPolicy } from "./terminate.js";
 import type { Verdict } from "./verdict.js";
 import { installWrapper } from "./wrapper.js";
@@ -169,20 +169,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       }),
     };
     const launches = new Launches(context);
-    const reaper = new Reaper({
-      ...context,
-      livenessOf: async (lease) => {
-        const liveness = await lookAtOwner(stateDir.path, lease, owner);
-        if (liveness.kind === "alive" && liveness.copied) warnOnce(liveness.because);
-        return liveness;
-      },
-      alone: (sweep) => withSweepLock(stateDir.path, sweep),
-      tidy: async () => {
-        const { leases } = await store.listOpen();
-        await removeDeadOwnerLocks(stateDir.path, [owner, ...leases.map((lease) => lease.owner)]);
-        await context.wrapper.sweep(({ pid, ticks }) => !runsSince(pid, ticks));
-      },
-    });
+    const reaper = reaperOf(stateDir, { ...context, owner, warn: warnOnce });
     const legacy = await openLegacy(options, { ...context, warn: warnOnce }, stateDir.path);
     const opened = { sessions, context, launches, reaper, ownerLock, legacy };
     return new AcpxLifecycle({ stateDir: stateDir.path, ...opened });
@@ -379,12 +366,4 @@ async function openLegacy(
   // An old command line names the root as it was configured then, which may be through a link.
   const wrapperRoots = [...context.wrapperRoots, resolve(wrapperRoot)];
   return new LegacyProcesses({ ...context, wrapperRoots }, legacy);
-}
-
-/** Whether a process of that number and start tick is alive here. */
-function runsSince(pid: number, ticks: number): boolean {
-  const opened = addon.open(pid);
-  if (!opened.ok) return opened.reason !== "gone";
-  opened.value.close();
-  return startTicks(opened.value.token) === ticks;
 }

@@ -21,7 +21,7 @@ import type { WrapperPort } from "./wrapper-port.js";
 export interface SettleContext extends OwnershipContext {
   readonly store: LeaseStore;
   readonly policy: TerminationPolicy;
-  readonly wrapper: WrapperPort;
+  readonly wrapper: Pick<WrapperPort, "detached">;
 }
 
 export interface SettleOptions {

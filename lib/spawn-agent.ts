@@ -24,6 +24,8 @@ export interface AgentRequest {
   readonly env?: NodeJS.ProcessEnv;
   /** Default: inherited. */
   readonly stdio?: StdioOptions;
+  /** In the session of this process, with its terminal lent to the agent; default: in a session of its own. */
+  readonly foreground?: boolean;
 }
 
 export interface LaunchedAgent {
@@ -50,7 +52,8 @@ export async function spawnAgent(
   request: AgentRequest,
 ): Promise<LaunchedAgent> {
   const command = executableOf(request);
-  const args = ["--", command, ...(request.args ?? [])];
+  const options = request.foreground === true ? ["--foreground"] : [];
+  const args = [...options, "--", command, ...(request.args ?? [])];
   const launchId = randomUUID();
   const wrapper = join(context.wrapperRoot, "acpx-wrapper");
   const sessionKey = request.sessionKey ?? `client:${launchId}`;
