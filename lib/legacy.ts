@@ -16,7 +16,7 @@ import { checkExecutable } from "./image-check.js";
 import { verifyLegacy, wrapperIn, type LegacyProcess } from "./legacy-record.js";
 import { hasEnded, openLease, type AcpxProcessLease } from "./lease.js";
 import type { ProcessHandle } from "./native.js";
-import { examineTree } from "./ownership.js";
+import { examineTree, type OwnedMember } from "./ownership.js";
 import { lookAt, observe } from "./process.js";
 import type { ReapOptions } from "./reaper.js";
 import type { UnleasedEnding, UnleasedProcess } from "./session-close.js";
@@ -193,7 +193,7 @@ export class LegacyProcesses {
     const { context } = this;
     const launchHandle = (leaseId: string) =>
       leaseId === lease.leaseId ? pinned : context.launchHandle(leaseId);
-    const search = () => examineTree({ ...context, launchHandle }, lease);
+    const search = (known: readonly OwnedMember[]) => examineTree({ ...context, launchHandle }, lease, known);
     const termination = await terminateBySearch(search, context.policy);
     const { ended, deaths } = termination;
     return ended

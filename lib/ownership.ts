@@ -6,7 +6,7 @@ import type { Fault, Observed, ProcessReading } from "./evidence.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import type { Native, ProcessHandle } from "./native.js";
 import { confirm, lookAt, lookAtAll, lookThrough, observe, type Census, type Look } from "./process.js";
-import { candidatesFor, proveTree, type UnprovenMember } from "./process-tree.js";
+import { candidatesFor, descendantsOf, proveTree, type UnprovenMember } from "./process-tree.js";
 import { judge, type JudgeOptions, type OwnershipProof, type Verdict } from "./verdict.js";
 
 /** What every judgement of one lifecycle shares. */
@@ -55,10 +55,15 @@ export function examineRoot(context: OwnershipContext, lease: AcpxProcessLease):
   return pinnedTree(context, [look], { lease, root, members, detached: [], unproven: [], unreadable: [] });
 }
 
-/** The root and everybody who can be proven to belong to it. A fault when the table could not be read whole. */
+/**
+ * The root and everybody who can be proven to belong to it. A fault when the table could not be read whole.
+ *
+ * @param known members of an earlier tree, not released yet: they, and whoever descends from them, still belong to it
+ */
 export async function examineTree(
   context: OwnershipContext,
   lease: AcpxProcessLease,
+  known: readonly OwnedMember[] = [],
 ): Promise<Observed<OwnedProcessTree>> {
   if (lease.gatewayInstanceId !== context.gatewayInstanceId) {
     return { ok: true, value: foreignTree(context, lease) };
@@ -69,16 +74,26 @@ export async function examineTree(
   const observer = observe(context.native);
 
   const pinnedRoot = lookAtRoot(context, lease);
-  const pids = new Set([...candidatesFor(lease, snapshot), ...(carriers.get(lease.leaseId) ?? [])]);
-  for (const never of [lease.rootPid, process.pid, 1]) pids.delete(never);
+  const pinnedKnown = known
+    .filter(({ reading }) => reading.pid !== lease.rootPid)
+    .map(({ handle, proof }) => ({ handle, proof, evidence: lookThrough(observer, handle) }))
+    .filter(({ evidence }) => evidence.kind === "live");
+  const knownPids = pinnedKnown.map(({ handle }) => handle.pid);
+  const pids = new Set([
+    ...candidatesFor(lease, snapshot),
+    ...descendantsOf(snapshot, knownPids),
+    ...(carriers.get(lease.leaseId) ?? []),
+  ]);
+  for (const never of [lease.rootPid, process.pid, 1, ...knownPids]) pids.delete(never);
   const others = lookAtAll(context.native, observer, [...pids]);
   // Opened before the others were read; the parent numbers they show are its own if it holds its number even now.
   const root = confirm(pinnedRoot);
+  const followed = pinnedKnown.map((look) => ({ proof: look.proof, ...confirm(look) }));
   const looks = [root, ...others];
-  const evidence = { root: root.evidence, others: others.map((look) => look.evidence) };
+  const evidence = { root: root.evidence, others: others.map((look) => look.evidence), known: followed };
   const proven = proveTree(lease, evidence, judgeOptions(context, lease));
   const members = proven.members.flatMap(({ reading, proof }) => {
-    const handle = looks.find((look) => look.handle === proof.pin)?.handle;
+    const handle = [...looks, ...followed].find((look) => look.handle === proof.pin)?.handle;
     return handle === undefined ? [] : [{ reading, proof, handle }];
   });
   return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members }) };

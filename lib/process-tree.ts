@@ -7,6 +7,7 @@ import { startTicks } from "./identity.js";
 import { byParent, optedOut, sessionKinship, strangersAmong, type Kinship } from "./kinship.js";
 import type { AcpxProcessLease } from "./lease.js";
 import {
+  isOwnershipProof,
   judge,
   judgeMember,
   optsOut,
@@ -101,7 +102,12 @@ export interface ProvenTree {
  */
 export function proveTree(
   lease: AcpxProcessLease,
-  evidence: { readonly root: Evidence; readonly others: readonly Evidence[] },
+  evidence: {
+    readonly root: Evidence;
+    readonly others: readonly Evidence[];
+    /** Members of an earlier gathering, read again through the handles that their proofs are bound to. */
+    readonly known?: readonly { readonly evidence: Evidence; readonly proof: OwnershipProof }[];
+  },
   options: JudgeOptions,
 ): ProvenTree {
   const root = judge(lease, evidence.root, options);
@@ -114,6 +120,10 @@ export function proveTree(
     .concat(impostor ?? []);
   const proven = new Map<LiveEvidence, OwnershipProof>();
   if (root.kind === "owned" && rootLook !== undefined) proven.set(rootLook, root.proof);
+  for (const { evidence: look, proof } of evidence.known ?? []) {
+    const isSame = isOwnershipProof(proof) && proof.leaseId === lease.leaseId;
+    if (isSame && look.kind === "live" && look.pin === proof.pin) proven.set(look, proof);
+  }
   const detached = extend(lease, proven, family);
   const strangers = strangersAmong(lease, family, impostor);
   return {

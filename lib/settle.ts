@@ -6,7 +6,7 @@ import { announce } from "./diagnostics.js";
 import type { ProcessIdentity } from "./identity.js";
 import { hasEnded, type AcpxProcessLease, type EndProof, type LeaseEvent, type LeaseState } from "./lease.js";
 import { advance, type AdvanceOutcome, type LeaseStore } from "./lease-store.js";
-import { examineRoot, examineTree, type OwnershipContext } from "./ownership.js";
+import { examineRoot, examineTree, type OwnedMember, type OwnershipContext } from "./ownership.js";
 import {
   provesEmptyTree,
   terminateBySearch,
@@ -119,7 +119,8 @@ async function terminate(
     }
     deaths = ended.deaths;
   }
-  const searched = await terminateBySearch(() => examineTree(context, lease), context.policy);
+  const search = (known: readonly OwnedMember[]) => examineTree(context, lease, known);
+  const searched = await terminateBySearch(search, context.policy);
   return { ...searched, deaths: [...deaths, ...searched.deaths] };
 }
 

@@ -100,21 +100,45 @@ export async function terminateSupervisor(
   return { deaths, proven: way !== undefined && provesEmptyTree(way) };
 }
 
+/** A fresh look; `known` are members of earlier ones. */
+type Search = (known: readonly OwnedMember[]) => Promise<Observed<OwnedProcessTree>>;
+
+/** Whoever was proven once is followed to its end: to lose its parent takes nobody out of the tree. */
+class Pursuit implements Disposable {
+  readonly #known = new Map<string, OwnedMember>();
+  readonly #trees: OwnedProcessTree[] = [];
+
+  constructor(private readonly search: Search) {}
+
+  async look(): Promise<Observed<OwnedProcessTree>> {
+    const looked = await this.search([...this.#known.values()]);
+    if (!looked.ok) return looked;
+    this.#trees.push(looked.value);
+    for (const member of looked.value.members) {
+      const { token } = member.proof.identity;
+      if (!this.#known.has(token)) this.#known.set(token, member);
+    }
+    return looked;
+  }
+
+  [Symbol.dispose](): void {
+    for (const tree of this.#trees) tree.release();
+  }
+}
+
 /**
  * Ends whoever can be found and proven, to a bounded fixed point.
  *
- * @param search takes a fresh look; trees are released here
+ * @param search trees are released here
  */
-export async function terminateBySearch(
-  search: () => Promise<Observed<OwnedProcessTree>>,
-  policy: TerminationPolicy,
-): Promise<Termination> {
+export async function terminateBySearch(search: Search, policy: TerminationPolicy): Promise<Termination> {
+  using pursuit = new Pursuit(search);
   const started = performance.now();
   const termed = new Set<string>();
   const deaths = new Map<string, ProcessIdentity>();
   let emptyLooks = 0;
   for (;;) {
-    const looked = await search();
+    const looked = await pursuit.look();
     if (!looked.ok) {
       return {
         ended: false,
@@ -123,7 +147,7 @@ export async function terminateBySearch(
         deaths: [...deaths.values()],
       };
     }
-    using tree = looked.value;
+    const tree = looked.value;
     const unproven = unprovenSurvivors(tree);
     if (tree.members.length === 0) {
       if (unproven.length > 0)
