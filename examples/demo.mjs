@@ -13,6 +13,7 @@ import { codexCommand, codexHome, startSilentModel } from "./demo/codex.mjs";
 import { Gateway } from "./demo/gateway.mjs";
 import { eventually, everybody, isAlive, nameOf, pin, treeOf } from "./demo/processes.mjs";
 import { claim, drawLease, elapsed, step, tell } from "./demo/story.mjs";
+import { ask } from "./demo/visibility.mjs";
 
 const GRACE_MS = 1_000;
 const beside = (file) => fileURLToPath(new URL(file, import.meta.url));
@@ -64,8 +65,8 @@ const noneAlive = (processes) => !processes.some(isAlive);
 const isMcpServer = ({ argv }) => argv.includes(beside("stubborn-mcp-server.mjs"));
 
 /** Ensures a session, waits for its MCP server, and shows its lease. */
-async function ensure(gateway, sessionKey) {
-  const { backendSessionId } = await gateway.call("ensure", { sessionKey });
+async function ensure(gateway, sessionKey, owner) {
+  const { backendSessionId } = await gateway.call("ensure", { sessionKey, owner });
   return { ...(await running(gateway, sessionKey)), backendSessionId };
 }
 
@@ -118,10 +119,12 @@ async function main() {
   step("a", "Two gateways, one session each");
   const configA = configOf("a");
   let a = await startGateway("A", configA);
-  const b = await startGateway("B", configOf("b"));
-  const [sessionA, sessionB] = ["session-of-A", "session-of-B"];
+  const configB = configOf("b");
+  const b = await startGateway("B", configB);
+  const [sessionA, sessionB] = ["agent:codex:acp:of-A", "agent:codex:acp:of-B"];
+  const parentOfB = "agent:main:main";
   let ownedByA = await ensure(a, sessionA);
-  const ownedByB = await ensure(b, sessionB);
+  const ownedByB = await ensure(b, sessionB, { spawnedBy: parentOfB });
   for (const { verdict, members, tree } of [ownedByA, ownedByB]) {
     claim(verdict.kind === "owned", `root ${tree[0].pid} is owned, by live evidence`);
     claim(tree.length === members.length, `all ${tree.length} processes of its tree are provably its own`);
@@ -216,7 +219,11 @@ async function main() {
     claim(sweep.deaths === 0 && strangerLives, "nobody was signalled; the stranger lives");
   }
 
-  step("g", "Nothing is left");
+  step("g", "Who gets to see B's session");
+  await whoSees(b, configB, sessionB, parentOfB);
+  claim(untouchedB(), "B is untouched");
+
+  step("h", "Nothing is left");
   await a.stop();
   await b.call("close", { sessionKey: sessionB });
   claim(noneAlive(ownedByB.tree), "B's session is closed, its processes are gone");
@@ -227,6 +234,48 @@ async function main() {
   );
   claim(own.length === 0, "no process anywhere names the demo's directory");
   claim(foreignFiles() === foreignBefore, "codex and acpx wrote nothing outside that directory");
+}
+
+/** A session of codex that `parent`, a session of the agent main, has spawned. */
+async function whoSees(gateway, config, sessionKey, parent) {
+  const [stranger, sibling, boxed] = ["agent:ops:main", "agent:codex:main", "agent:codex:boxed"];
+  tell(`${parent} has spawned it, as its row says; agents may not see each other's sessions`);
+
+  tell("visibility tree:");
+  const asked = model.asked();
+  const own = await ask(gateway, parent, sessionKey, "from the parent");
+  claim(own.word === "owned", `${parent} lists it, reads it and sends to it: ${own.word}`);
+  await asked;
+  const { result } = await cancel(gateway, sessionKey, "from the parent");
+  claim(result.status === "cancelled", "what it sent has reached the agent's model (and is cancelled now)");
+  const strange = await ask(gateway, stranger, sessionKey, "from the stranger");
+  claim(
+    !strange.allowed && strange.word === "cross_agent_visibility_restricted",
+    `${stranger}, a stranger, may do nothing of that: ${strange.word}`,
+  );
+  for (const message of strange.messages) tell(`  "${message}"`);
+
+  tell("visibility all, by a second gateway on the same state directory:");
+  const wide = await startGateway("B2", {
+    ...config,
+    tools: { sessions: { visibility: "all" } },
+    sandboxed: [boxed],
+  });
+  const stillOwn = await ask(wide, parent, sessionKey);
+  claim(stillOwn.word === "owned", `${parent} sees it as before: ${stillOwn.word}`);
+  const stillStrange = await ask(wide, stranger, sessionKey, "from the stranger");
+  claim(
+    !stillStrange.allowed && stillStrange.word === "agent_to_agent_disabled",
+    `${stranger} does not: ${stillStrange.word}`,
+  );
+  const near = await ask(wide, sibling, sessionKey);
+  claim(near.word === "same_agent", `${sibling}, of codex as well, does: ${near.word}`);
+  const clamped = await ask(wide, boxed, sessionKey, "from the sandbox");
+  claim(
+    !clamped.allowed && clamped.word === "tree_visibility_restricted",
+    `${boxed}, of codex too but in a sandbox, does not: ${clamped.word}`,
+  );
+  await wide.stop();
 }
 
 /** Step f needs a PID namespace and its counter; without privileges a user namespace may allow both. */

@@ -99,7 +99,7 @@ const methods = {
   reap: (options) => lifecycle.reap(options),
 
   /** `requesterSessionKey`: the session on whose behalf the line was written; this gateway believes it. */
-  ...sessionTools(config.sessionTools ?? {}, {
+  ...sessionTools(config, {
     rows: () => lifecycle.sessionRows(),
     async history(params) {
       const { acpxRecordId } = await handleOf(params);

@@ -12,14 +12,15 @@ import {
 } from "acpx-lifecycle/visibility";
 
 /**
- * `config`: `{ visibility?, agentToAgent?: { enabled?, allow? }, sandboxed?: [sessionKey, ...] }`; what is wrong in it
- * shows at start-up. `host`: `rows()` reads the rows of all sessions; `history`, `send` and `status` do the work for
+ * `tools`: `{ sessions?: { visibility? }, agentToAgent?: { enabled?, allow? } }`, the settings that refusals name; what
+ * is wrong in them shows at start-up. `sandboxed`: keys of the sessions that run in a sandbox. `host`: `rows()` reads the rows of all sessions; `history`, `send` and `status` do the work for
  * requests that are allowed, and answer an object.
  */
-export function sessionTools({ visibility = "tree", agentToAgent = {}, sandboxed = [] }, host) {
-  const a2aPolicy = createAgentToAgentPolicy(agentToAgent);
-  const outside = effectiveVisibility({ configured: visibility, sandboxed: false });
-  const inSandbox = effectiveVisibility({ configured: visibility, sandboxed: true });
+export function sessionTools({ tools = {}, sandboxed = [] }, host) {
+  const a2aPolicy = createAgentToAgentPolicy(tools.agentToAgent ?? {});
+  const configured = tools.sessions?.visibility ?? "tree";
+  const outside = effectiveVisibility({ configured, sandboxed: false });
+  const inSandbox = effectiveVisibility({ configured, sandboxed: true });
   const sandboxedKeys = new Set(sandboxed.map(canonicalSessionKey));
 
   const context = (requesterSessionKey) => ({

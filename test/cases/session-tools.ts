@@ -2,13 +2,22 @@
  * Who sees which of three sessions through a gateway: `child` is codex's and was spawned by R, `other` is codex's own,
  * `side` is an unrelated session of R's agent.
  */
-import type { AccessReason, DenialReason } from "../../lib/visibility.js";
+import type {
+  AccessReason,
+  AgentToAgentConfig,
+  DenialReason,
+  SessionVisibility,
+} from "../../lib/visibility.js";
 
 type Outcome = AccessReason | DenialReason;
 
 export interface SessionToolsRow {
   readonly name: string;
-  readonly config: object;
+  /** Default: the gateway's, which is tree. */
+  readonly visibility?: SessionVisibility;
+  /** Default: the gateway's, which is disabled. */
+  readonly agentToAgent?: AgentToAgentConfig;
+  readonly sandboxed?: readonly string[];
   readonly requester: string;
   readonly child: Outcome;
   readonly other: Outcome;
@@ -26,7 +35,7 @@ const STRANGER = "agent:ops:main";
 export const sessionToolsRows: readonly SessionToolsRow[] = [
   {
     name: "under self a requester sees nothing but itself",
-    config: { visibility: "self" },
+    visibility: "self",
     requester: R,
     child: "cross_agent_visibility_restricted",
     other: "cross_agent_visibility_restricted",
@@ -34,7 +43,6 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "under tree, which is the default, a requester sees its own child of another agent",
-    config: {},
     requester: R,
     child: "owned",
     other: "cross_agent_visibility_restricted",
@@ -42,7 +50,7 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "under agent as well, and the sessions of its agent",
-    config: { visibility: "agent" },
+    visibility: "agent",
     requester: R,
     child: "owned",
     other: "cross_agent_visibility_restricted",
@@ -50,7 +58,8 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "under all as well, although agents may not see each other",
-    config: { visibility: "all", agentToAgent: { enabled: false } },
+    visibility: "all",
+    agentToAgent: { enabled: false },
     requester: R,
     child: "owned",
     other: "agent_to_agent_disabled",
@@ -58,7 +67,7 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "under tree a stranger sees none of them",
-    config: { visibility: "tree" },
+    visibility: "tree",
     requester: STRANGER,
     child: "cross_agent_visibility_restricted",
     other: "cross_agent_visibility_restricted",
@@ -66,7 +75,7 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "under all a stranger sees none of them either, while agents may not see each other",
-    config: { visibility: "all" },
+    visibility: "all",
     requester: STRANGER,
     child: "agent_to_agent_disabled",
     other: "agent_to_agent_disabled",
@@ -74,7 +83,8 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "when agents may see each other, a stranger sees those of the agents on the list",
-    config: { visibility: "all", agentToAgent: { enabled: true, allow: ["ops", "codex"] } },
+    visibility: "all",
+    agentToAgent: { enabled: true, allow: ["ops", "codex"] },
     requester: STRANGER,
     child: "agent_to_agent",
     other: "agent_to_agent",
@@ -82,7 +92,9 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "in a sandbox all is no more than tree",
-    config: { visibility: "all", agentToAgent: { enabled: true }, sandboxed: ["Agent:Main:Main"] },
+    visibility: "all",
+    agentToAgent: { enabled: true },
+    sandboxed: ["Agent:Main:Main"],
     requester: R,
     child: "owned",
     other: "cross_agent_visibility_restricted",
@@ -90,7 +102,6 @@ export const sessionToolsRows: readonly SessionToolsRow[] = [
   },
   {
     name: "a child sees itself, and not its sibling",
-    config: {},
     requester: sessions.child.sessionKey,
     child: "own",
     other: "tree_visibility_restricted",

@@ -48,8 +48,10 @@ async function ask(gateway: Gateway, requesterSessionKey: string, sessionKey: st
   return word ?? "";
 }
 
-test.each(sessionToolsRows)("$name", async ({ config, requester, child, other, side }) => {
-  const gateway = await world.gateway([], { sessionTools: config });
+test.each(sessionToolsRows)("$name", async ({ requester, child, other, side, ...row }) => {
+  const { visibility, agentToAgent, sandboxed } = row;
+  const tools = { sessions: { visibility }, agentToAgent };
+  const gateway = await world.gateway([], { tools, sandboxed });
   const sees = {
     child: await ask(gateway, requester, sessions.child.sessionKey),
     other: await ask(gateway, requester, sessions.other.sessionKey),
@@ -85,7 +87,7 @@ test("a session that is not there gets the same answer as a hidden one", async (
 });
 
 test("a visibility that is none stops the gateway at its start", async () => {
-  await expect(world.gateway([], { sessionTools: { visibility: "everything" } })).rejects.toThrow(
+  await expect(world.gateway([], { tools: { sessions: { visibility: "everything" } } })).rejects.toThrow(
     "configured is everything: give one of self, tree, agent, all.",
   );
 });
