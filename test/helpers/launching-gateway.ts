@@ -36,11 +36,16 @@ export class LaunchingGateway implements AsyncDisposable {
     this.#answers = createInterface({ input: process.stdout })[Symbol.asyncIterator]();
   }
 
-  static async start(stateDir: string, wrapperRoot: string, graceMs = 300): Promise<LaunchingGateway> {
-    const args = [FIXTURE, stateDir, wrapperRoot, String(graceMs)];
-    const gateway = new LaunchingGateway(
-      spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] }),
-    );
+  /** `within`: a command that runs the one behind it, as in another namespace; `kill` then ends that command. */
+  static async start(
+    stateDir: string,
+    wrapperRoot: string,
+    graceMs = 300,
+    within: readonly string[] = [],
+  ): Promise<LaunchingGateway> {
+    const gatewayArgs = [FIXTURE, stateDir, wrapperRoot, String(graceMs)];
+    const [command = process.execPath, ...args] = [...within, process.execPath, ...gatewayArgs];
+    const gateway = new LaunchingGateway(spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] }));
     await gateway.#next();
     return gateway;
   }
@@ -82,6 +87,10 @@ export class LaunchingGateway implements AsyncDisposable {
 
   status(sessionKey?: string): Promise<StatusRow[]> {
     return this.#ask("status", { sessionKey });
+  }
+
+  warnings(): Promise<string[]> {
+    return this.#ask("warnings", {});
   }
 
   /** SIGKILL, as the kernel's OOM killer or a person would. */
