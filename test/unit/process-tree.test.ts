@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import type { Evidence } from "../../lib/evidence.js";
+import type { Evidence, LiveEvidence } from "../../lib/evidence.js";
+import type { AcpxProcessLease } from "../../lib/lease.js";
 import { candidatesFor, childrenFirst, descendantsOf, proveTree } from "../../lib/process-tree.js";
 import { isOwnershipProof } from "../../lib/verdict.js";
 import { proofRows, type ProofRow } from "../cases/process-tree-proofs.js";
@@ -10,6 +11,7 @@ import {
   DENIED,
   MEMBER_READING,
   OBSERVER,
+  OTHER_LEASE,
   ROOT,
   ROOT_READING,
   image,
@@ -52,6 +54,42 @@ describe("proveTree", () => {
     const others = [live(ROOT_READING), live({ ...MEMBER_READING, pid: 7, ppid: 100 })];
     const tree = proveTree(leased(), { root, others }, { wrapperRoots: [ROOT] });
     expect(tree.members.map(({ reading }) => reading.pid)).toEqual([7, 100]);
+  });
+
+  describe("with a member of an earlier gathering, orphaned since,", () => {
+    const cleared = { sid: 7, environment: CLEARED };
+    const pin = {};
+    const before = live({ ...MEMBER_READING, ...cleared, ppid: 100 }, { pin });
+    const earlier = proveTree(
+      leased(),
+      { root: live(ROOT_READING), others: [before] },
+      { wrapperRoots: [ROOT] },
+    );
+    const [member] = earlier.members;
+    const newborn = live({ ...MEMBER_READING, ...cleared, pid: 301, ppid: 300, token: token(1600, 70301) });
+    const gather = (lease: AcpxProcessLease, orphan: LiveEvidence, proof = member?.proof) => {
+      const known = proof === undefined ? [] : [{ evidence: orphan, proof }];
+      const evidence = { root: { kind: "absent", observer: OBSERVER } as const, others: [newborn], known };
+      return proveTree(lease, evidence, { wrapperRoots: [ROOT] }).members.map(({ reading }) => reading.pid);
+    };
+    const orphan = { ...MEMBER_READING, ...cleared };
+
+    test("it is still a member, and so is its new child", () => {
+      expect(gather(leased(), live(orphan, { pin }))).toEqual([301, 300]);
+    });
+
+    test("what was read through another handle does not count", () => {
+      expect(gather(leased(), live(orphan))).toEqual([]);
+    });
+
+    test("what was proven for another lease does not count", () => {
+      expect(gather(leased({ leaseId: OTHER_LEASE }), live(orphan, { pin }))).toEqual([]);
+    });
+
+    test("a proof that was copied does not count", () => {
+      if (member === undefined) throw new Error("the member was not proven before");
+      expect(gather(leased(), live(orphan, { pin }), { ...member.proof })).toEqual([]);
+    });
   });
 
   test("walks a chain of 20,000 parents in one pass", () => {
