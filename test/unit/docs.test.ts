@@ -19,6 +19,15 @@ declare const stateDir: string;
 declare const wrapperRoot: string;
 declare const sessionKey: string;
 declare const hostOptions: import("acpx/runtime").AcpRuntimeOptions;
+declare const requesterSessionKey: string;
+declare const sandboxed: boolean;
+declare const rows: readonly import("acpx-lifecycle/visibility").SessionRow[];
+declare const config: {
+  tools: {
+    sessions: { visibility: import("acpx-lifecycle/visibility").SessionVisibility };
+    agentToAgent: import("acpx-lifecycle/visibility").AgentToAgentConfig;
+  };
+};
 `;
 
 const fences = (page: string): string[] =>
