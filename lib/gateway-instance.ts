@@ -10,6 +10,8 @@ import type { GatewayInstanceId } from "./lease.js";
 import { openStateDir } from "./state-dir.js";
 import { errnoOf, publishOnce, readSmall, stateError } from "./state-file.js";
 
+const FILE = "gateway-instance-id";
+
 /**
  * The id of this state directory; the same for every process that asks. Throws LifecycleError ERR_STATE_DIR: a
  * damaged file is named, never replaced, because under a new id every lease of the old one would be a stranger's.
@@ -18,7 +20,7 @@ export async function resolveGatewayInstanceId(options: {
   readonly stateDir: string;
 }): Promise<GatewayInstanceId> {
   const { path, leases } = await openStateDir(options.stateDir);
-  const file = join(path, "gateway-instance-id");
+  const file = join(path, FILE);
   const existing = await read(file);
   if (existing !== undefined) return existing;
 
@@ -31,6 +33,11 @@ export async function resolveGatewayInstanceId(options: {
       `${file} vanished while it was created: leave it to the package`,
     );
   return published;
+}
+
+/** The id of a state directory that need not have one yet. Throws like `resolveGatewayInstanceId`. */
+export async function readGatewayInstanceId(stateDir: string): Promise<GatewayInstanceId | undefined> {
+  return await read(join(stateDir, FILE));
 }
 
 async function read(file: string): Promise<GatewayInstanceId | undefined> {

@@ -6,7 +6,7 @@ import { realpathSync } from "node:fs";
 import { chmod, lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { LifecycleError } from "./errors.js";
-import { ignore, stateError } from "./state-file.js";
+import { errnoOf, ignore, stateError } from "./state-file.js";
 
 export interface StateDir {
   /** Real path: absolute, links resolved, no trailing slash. Two gateways share state if and only if it is equal. */
@@ -34,8 +34,25 @@ export async function openStateDir(path: string): Promise<StateDir> {
   if (typeof path !== "string" || path === "" || path.includes("\0"))
     throw new TypeError("stateDir must be a non-empty path");
   const real = await makeRoot(resolve(path));
-  const warnings = await inspectAncestors(real);
+  const stateDir = layout(real, await inspectAncestors(real));
+  const { leases, claims, owners } = stateDir;
+  for (const own of [join(real, "leases"), ...Object.values(leases), claims, owners]) await makePrivate(own);
+  return stateDir;
+}
 
+/** Only looks: undefined where there is nothing yet. Throws like `openStateDir`. */
+export async function findStateDir(path: string): Promise<StateDir | undefined> {
+  let real: string;
+  try {
+    real = realpathSync.native(path);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw stateError("inspect", path, error);
+  }
+  return layout(real, await inspectAncestors(real));
+}
+
+function layout(real: string, warnings: readonly string[]): StateDir {
   const at = (...names: string[]) => join(real, ...names);
   const leases = {
     open: at("leases", "open"),
@@ -44,10 +61,7 @@ export async function openStateDir(path: string): Promise<StateDir> {
     trash: at("leases", "trash"),
     damaged: at("leases", "damaged"),
   };
-  const claims = at("claims");
-  const owners = at("owners");
-  for (const own of [at("leases"), ...Object.values(leases), claims, owners]) await makePrivate(own);
-  return { path: real, leases, claims, owners, warnings };
+  return { path: real, leases, claims: at("claims"), owners: at("owners"), warnings };
 }
 
 async function makeRoot(path: string): Promise<string> {

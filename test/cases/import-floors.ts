@@ -52,6 +52,14 @@ export const floors: Readonly<Record<string, Place>> = {
     ],
   },
 
+  "terminal-text": { floor: 0 },
+  "cli-reports": { floor: 0, beside: ["checks", "lease"] },
+  "cli-tree-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
+  "cli-status-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
+  "cli-inspect-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
+  "cli-reap-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
+  "cli-doctor-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
+
   // Shells, one effect each.
   addon: { floor: 1 },
   native: { floor: 1, beside: ["addon"] },
@@ -65,6 +73,7 @@ export const floors: Readonly<Record<string, Place>> = {
   "owner-lock": { floor: 1, beside: ["cautious-clock", "native", "state-file"] },
   "lease-files": { floor: 1, beside: ["state-file"] },
   "lease-store": { floor: 1, beside: ["cautious-clock", "lease-files", "state-dir", "state-file"] },
+  "lease-reader": { floor: 1, beside: ["lease-files", "lease-store", "state-dir", "state-file"] },
   "keyed-store": { floor: 1 },
   "keyed-lease-store": { floor: 1, beside: ["cautious-clock", "keyed-store", "lease-store"] },
   "session-store": { floor: 1 },
@@ -81,6 +90,7 @@ export const floors: Readonly<Record<string, Place>> = {
   "spawn-agent": { floor: 2, beside: ["launches", "settle", "terminate"] },
   reaper: { floor: 2, beside: ["ownership", "session-close", "settle"] },
   "state-dir-reaper": { floor: 2, beside: ["reaper", "settle"] },
+  "lease-view": { floor: 2, beside: ["ownership", "reaper", "state-dir-reaper", "terminate"] },
   acpx: { floor: 2 },
   "agent-registry": { floor: 2, beside: ["acpx"] },
   "owned-sessions": { floor: 2 },
@@ -108,7 +118,18 @@ export const floors: Readonly<Record<string, Place>> = {
   },
 
   index: { floor: 3 },
-  cli: { floor: 3, beside: ["index"] },
+  // The command line: what it found is a report (JSON), how that reads on a terminal is pure.
+  cli: {
+    floor: 3,
+    beside: ["cli-doctor", "cli-inspect", "cli-options", "cli-reap", "cli-run", "cli-status"],
+  },
+  "cli-options": { floor: 3 },
+  "cli-leases": { floor: 3 },
+  "cli-status": { floor: 3, beside: ["cli-leases", "cli-options"] },
+  "cli-inspect": { floor: 3, beside: ["cli-leases", "cli-options"] },
+  "cli-reap": { floor: 3, beside: ["cli-options"] },
+  "cli-run": { floor: 3, beside: ["cli-options"] },
+  "cli-doctor": { floor: 3, beside: ["cli-options"] },
 };
 
 /** Sources that break a rule, and what has to be said about them. */
