@@ -42,10 +42,9 @@ export function parseSessionKey(key: string): ParsedSessionKey {
   return { kind: "agent", agentId, rest };
 }
 
-/** Whether a key names neither an agent nor one of the unscoped sessions. */
-export function isMalformedSessionKey(key: string): boolean {
-  const trimmed = key.trim();
-  return !SCOPED.test(trimmed) && !UNSCOPED.test(trimmed);
+/** Whether a canonical key names neither an agent nor one of the unscoped sessions. */
+export function isMalformedSessionKey(canonical: string): boolean {
+  return !CANONICAL.test(canonical) && !SCOPED.test(canonical) && !UNSCOPED.test(canonical);
 }
 
 /** Agent ids are compared trimmed and in lower case; blank means that none was given. */
@@ -55,12 +54,12 @@ export function canonicalAgentId(agentId: unknown): string | undefined {
   return agentId.trim().toLowerCase() || undefined;
 }
 
-/** A session that leaves no trace: session tools never show it. */
-export function isIncognitoSessionKey(key: string): boolean {
-  return INCOGNITO.test(key.trim());
+/** The canonical key of a session that leaves no trace: session tools never show it. */
+export function isIncognitoSessionKey(canonical: string): boolean {
+  return INCOGNITO.test(canonical);
 }
 
-/** Sessions that one agent starts for another. */
-export function isAcpOrSubagentKey(key: string): boolean {
-  return ACP_OR_SUBAGENT.test(key.trim());
+/** The canonical key of a session that one agent starts for another. */
+export function isAcpOrSubagentKey(canonical: string): boolean {
+  return ACP_OR_SUBAGENT.test(canonical);
 }
