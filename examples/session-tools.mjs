@@ -13,8 +13,8 @@ import {
 
 /**
  * `tools`: `{ sessions?: { visibility? }, agentToAgent?: { enabled?, allow? } }`, the settings that refusals name; what
- * is wrong in them shows at start-up. `sandboxed`: keys of the sessions that run in a sandbox. `host`: `rows()` reads the rows of all sessions; `history`, `send` and `status` do the work for
- * requests that are allowed, and answer an object.
+ * is wrong in them shows at start-up. `sandboxed`: keys of the sessions that run in a sandbox. `host`: `rows()` reads
+ * the rows of all sessions; `history`, `send` and `status` do what was allowed, and answer an object.
  */
 export function sessionTools({ tools = {}, sandboxed = [] }, host) {
   const a2aPolicy = createAgentToAgentPolicy(tools.agentToAgent ?? {});
