@@ -28,6 +28,10 @@ export interface OwnedMember {
   readonly handle: ProcessHandle;
 }
 
+export interface UnprovenProcess extends UnprovenMember {
+  readonly handle: ProcessHandle;
+}
+
 /** Live processes with their proofs, pinned until `release()`. */
 export interface OwnedProcessTree extends Disposable {
   readonly lease: AcpxProcessLease;
@@ -37,7 +41,7 @@ export interface OwnedProcessTree extends Disposable {
   /** Ours, and left alone at their own request. */
   readonly detached: readonly ProcessReading[];
   /** Related in some way, but not provably ours: never signalled. */
-  readonly unproven: readonly UnprovenMember[];
+  readonly unproven: readonly UnprovenProcess[];
   /** As long as there are any, nobody can say that all are gone. */
   readonly unreadable: readonly Fault[];
   release(): void;
@@ -96,7 +100,13 @@ export async function examineTree(
     const handle = [...looks, ...followed].find((look) => look.handle === proof.pin)?.handle;
     return handle === undefined ? [] : [{ reading, proof, handle }];
   });
-  return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members }) };
+  const unproven = proven.unproven.flatMap((member) => {
+    const handle = looks.find(
+      ({ evidence }) => evidence.kind === "live" && evidence.reading === member.reading,
+    )?.handle;
+    return handle === undefined ? [] : [{ ...member, handle }];
+  });
+  return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members, unproven }) };
 }
 
 /** Nothing that another installation started is ever proven here, whatever the kernel says of it. */

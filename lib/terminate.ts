@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { LifecycleError } from "./errors.js";
 import type { Observed } from "./evidence.js";
 import type { ProcessIdentity } from "./identity.js";
-import type { OwnedMember, OwnedProcessTree } from "./ownership.js";
+import type { OwnedMember, OwnedProcessTree, UnprovenProcess } from "./ownership.js";
 import { signalProven } from "./process.js";
 
 export interface TerminationPolicy {
@@ -103,9 +103,13 @@ export async function terminateSupervisor(
 /** A fresh look; `known` are members of earlier ones. */
 type Search = (known: readonly OwnedMember[]) => Promise<Observed<OwnedProcessTree>>;
 
-/** Whoever was proven once is followed to its end: to lose its parent takes nobody out of the tree. */
+/**
+ * Whoever was proven once is followed to its end: to lose its parent takes nobody out of the tree. Nor is somebody
+ * who may be the lease's forgotten when the parent that made it look so has ended.
+ */
 class Pursuit implements Disposable {
   readonly #known = new Map<string, OwnedMember>();
+  readonly #doubtful = new Map<string, UnprovenProcess>();
   readonly #trees: OwnedProcessTree[] = [];
 
   constructor(private readonly search: Search) {}
@@ -115,10 +119,26 @@ class Pursuit implements Disposable {
     if (!looked.ok) return looked;
     this.#trees.push(looked.value);
     for (const member of looked.value.members) {
-      const { token } = member.proof.identity;
-      if (!this.#known.has(token)) this.#known.set(token, member);
+      const key = keyOf(identityOf(member));
+      if (!this.#known.has(key)) this.#known.set(key, member);
     }
+    for (const process of looked.value.unproven) this.#doubtful.set(keyOf(process.reading), process);
     return looked;
+  }
+
+  /**
+   * Related, and nobody can say that they are not the lease's: they count as left, and nobody may signal them. Those
+   * that the latest verdict calls foreign are no survivors.
+   */
+  unproven(): Survivor[] {
+    return [...this.#doubtful.values()]
+      .filter(({ reading, verdict, handle }) => {
+        return verdict.kind === "unknown" && !this.#known.has(keyOf(reading)) && handle.read([]).ok;
+      })
+      .map(({ reading, verdict }) => {
+        const otherUid = verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch");
+        return { pid: reading.pid, token: reading.token, reason: otherUid ? "denied" : "unproven" };
+      });
   }
 
   [Symbol.dispose](): void {
@@ -148,7 +168,7 @@ export async function terminateBySearch(search: Search, policy: TerminationPolic
       };
     }
     const tree = looked.value;
-    const unproven = unprovenSurvivors(tree);
+    const unproven = pursuit.unproven();
     if (tree.members.length === 0) {
       if (unproven.length > 0)
         return survived("related processes are left that cannot be proven", unproven, deaths);
@@ -173,7 +193,7 @@ export async function terminateBySearch(search: Search, policy: TerminationPolic
     }
     const refused: Survivor[] = [];
     for (const member of tree.members) {
-      const key = `${member.proof.identity.pid} ${member.proof.identity.token}`;
+      const key = keyOf(identityOf(member));
       if (!kill && termed.has(key)) continue;
       const sent = kill ? signalProven(member.handle, member.proof, "SIGKILL") : terminate(member);
       termed.add(key);
@@ -183,7 +203,9 @@ export async function terminateBySearch(search: Search, policy: TerminationPolic
       return survived("the kernel refused every signal", refused, deaths);
     // Whoever cannot be killed must not hide its newborn children until the budget is gone.
     const patience = kill ? Math.min(KILL_ROUND_MS, policy.budgetMs - elapsed) : policy.termGraceMs - elapsed;
-    await allExited(tree.members, patience, (member) => deaths.set(member.reading.token, identityOf(member)));
+    await allExited(tree.members, patience, (member) =>
+      deaths.set(keyOf(identityOf(member)), identityOf(member)),
+    );
   }
 }
 
@@ -212,25 +234,17 @@ async function allExited(
   }
 }
 
-/**
- * Related, and nobody can say that they are not the lease's: they count as left, and nobody may signal them. Those
- * that the verdict calls foreign are no survivors.
- */
-function unprovenSurvivors(tree: OwnedProcessTree): Survivor[] {
-  return tree.unproven
-    .filter(({ verdict }) => verdict.kind === "unknown")
-    .map(({ reading, verdict }) => {
-      const otherUid = verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch");
-      return { pid: reading.pid, token: reading.token, reason: otherUid ? "denied" : "unproven" };
-    });
-}
-
 function survived(
   because: string,
   survivors: readonly Survivor[],
   deaths: ReadonlyMap<string, ProcessIdentity>,
 ): Termination {
   return { ended: false, because, survivors, deaths: [...deaths.values()] };
+}
+
+/** Without pidfs two processes that start in one tick have the same token. */
+function keyOf({ pid, token }: ProcessIdentity): string {
+  return `${pid} ${token}`;
 }
 
 function identityOf(member: OwnedMember): ProcessIdentity {
