@@ -28,7 +28,7 @@ import {
 } from "acpx/runtime";
 import { Gateway } from "../../examples/demo/gateway.mjs";
 import { DIAGNOSTICS_CHANNEL, type LifecycleEvent } from "../../lib/diagnostics.js";
-import { openAcpxLifecycle, type AcpxLifecycle } from "../../lib/lifecycle.js";
+import { openAcpxLifecycle, type AcpxLifecycle, type AcpxLifecycleOptions } from "../../lib/lifecycle.js";
 import type { AcpxProcessLease } from "../../lib/lease.js";
 import { createLeaseStore } from "../../lib/lease-store.js";
 import { open, type ProcessHandle } from "../../lib/native.js";
@@ -66,9 +66,9 @@ export class World implements AsyncDisposable {
     return [process.execPath, fixture, ...own, ...switches];
   }
 
-  async lifecycle(): Promise<AcpxLifecycle> {
+  async lifecycle(options: Partial<AcpxLifecycleOptions> = {}): Promise<AcpxLifecycle> {
     const { stateDir, wrapperRoot } = this;
-    const lifecycle = await openAcpxLifecycle({ stateDir, wrapperRoot, termGraceMs: GRACE_MS });
+    const lifecycle = await openAcpxLifecycle({ stateDir, wrapperRoot, termGraceMs: GRACE_MS, ...options });
     this.#lifecycles.push(lifecycle);
     return lifecycle;
   }
