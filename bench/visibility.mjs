@@ -3,9 +3,8 @@
  *
  *   npm run build:lib && node --trace-gc bench/visibility.mjs
  */
-import { performance, PerformanceObserver } from "node:perf_hooks";
-import { setImmediate as turn } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
+import { performance } from "node:perf_hooks";
+import { GCProfiler, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createAgentToAgentPolicy, filterVisibleRows } from "../dist/visibility.js";
 
@@ -46,20 +45,17 @@ function passes() {
 
 passes(); // until it is compiled
 collect();
-await turn();
 
-let collections = 0;
-const observer = new PerformanceObserver((list) => (collections += list.getEntries().length));
-observer.observe({ entryTypes: ["gc"] });
+const profiler = new GCProfiler();
+profiler.start();
 console.log(`${PASSES} passes over ${ROWS} rows; what --trace-gc says between here ...`);
 const processor = process.cpuUsage();
 const [median] = passes()
   .sort((left, right) => left - right)
   .slice(PASSES / 2);
 const { user } = process.cpuUsage(processor);
+const collections = profiler.stop().statistics.length;
 console.log("... and here is their garbage.");
-await turn();
-observer.disconnect();
 
 const perSecond = (milliseconds) => `${(ROWS / milliseconds / 1_000).toFixed(1)} million rows per second`;
 console.log(`${perSecond(median)} in the median pass`);
