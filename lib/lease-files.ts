@@ -3,6 +3,7 @@
  * revision counts, and at least the newest 128 are kept. Other names are not ours and are left alone.
  */
 import { randomUUID } from "node:crypto";
+import type { Dirent } from "node:fs";
 import { lutimes, lstat, readdir, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUuid, LEASE_SIZE_LIMIT, unpackLease } from "./lease-format.js";
@@ -33,14 +34,18 @@ export const revisionFile = (revision: number): string => `${revision}.json`;
 export async function readAll(
   parent: string,
 ): Promise<readonly (readonly [leaseId: string, found: Found])[]> {
-  const names = await readdir(parent).catch((error: unknown) => {
+  const entries = await readdir(parent, { withFileTypes: true }).catch((error: unknown) => {
     throw stateError("list", parent, error);
   });
-  const leaseIds = names.filter(isUuid);
+  const ours = entries.filter(({ name }) => isUuid(name));
   const all: (readonly [string, Found])[] = [];
-  for (let start = 0; start < leaseIds.length; start += BATCH) {
-    const batch = leaseIds.slice(start, start + BATCH);
-    const read = async (leaseId: string) => [leaseId, await readLatest(parent, leaseId)] as const;
+  for (let start = 0; start < ours.length; start += BATCH) {
+    const batch = ours.slice(start, start + BATCH);
+    const read = async (entry: Dirent): Promise<readonly [string, Found]> => [
+      entry.name,
+      // A link would lead to somebody else's files, or nowhere.
+      entry.isDirectory() ? await readLatest(parent, entry.name) : { kind: "damaged" },
+    ];
     all.push(...(await Promise.all(batch.map(read))));
   }
   return all;
