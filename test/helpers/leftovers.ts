@@ -1,43 +1,38 @@
 /**
- * Around a whole run: whatever test/ starts or creates is called acpx-something in the temp directory, so a process
- * that runs from there, or a directory there, after the last test is one that a test has left behind.
+ * Around a whole run: the tests get a temp directory of the run's own, so whatever is there after the last of them,
+ * or runs from there, is something that a test has left behind.
  */
-import { readdirSync, readlinkSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PREFIX = join(tmpdir(), "acpx-");
-
-function directories(): string[] {
-  return readdirSync(tmpdir()).filter((name) => join(tmpdir(), name).startsWith(PREFIX));
-}
-
-function processes(): string[] {
-  if (process.platform !== "linux") return [];
-  const found: string[] = [];
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
-    try {
-      const places = [readlinkSync(`/proc/${pid}/exe`), readlinkSync(`/proc/${pid}/cwd`)];
-      const argv = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-      if ([...places, argv].some((text) => text.includes(PREFIX))) found.push(`${pid} ${argv}`);
-    } catch {
-      // It ended meanwhile, or is not ours to look at.
-    }
-  }
-  return found;
-}
-
 export default function watchForLeftovers(): () => void {
-  const before = { directories: new Set(directories()), processes: new Set(processes()) };
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), "acpx-"));
+  const outside = process.env["TMPDIR"];
+  // Inherited by every worker, and by what the tests start.
+  process.env["TMPDIR"] = directory;
   return () => {
-    const left = [
-      ...directories()
-        .filter((name) => !before.directories.has(name))
-        .map((name) => `directory ${join(tmpdir(), name)}`),
-      ...processes()
-        .filter((name) => !before.processes.has(name))
-        .map((name) => `process ${name}`),
-    ];
+    const left = [...readdirSync(directory), ...processesOf(directory)];
+    rmSync(directory, { recursive: true, force: true });
+    if (outside === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = outside;
     if (left.length > 0) throw new Error(`The run has left behind:\n${left.join("\n")}`);
   };
+}
+
+/** Pid and argv of whoever runs from, works in or names the directory. */
+function processesOf(directory: string): string[] {
+  if (process.platform !== "linux") return [];
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const argv = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+        const places = [readlinkSync(`/proc/${pid}/exe`), readlinkSync(`/proc/${pid}/cwd`), argv];
+        return places.some((place) => place.includes(directory)) ? [`${pid} ${argv}`] : [];
+      } catch {
+        // It ended meanwhile, or is not ours to look at.
+        return [];
+      }
+    });
 }
