@@ -16,7 +16,7 @@ let directory: string;
 let stateDir: string;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "owner-lock-"));
+  directory = mkdtempSync(join(tmpdir(), "acpx-owner-lock-"));
   stateDir = (await openStateDir(join(directory, "state"))).path;
 });
 afterEach(() => {

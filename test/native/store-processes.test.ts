@@ -13,7 +13,7 @@ import { startLeaseWorker } from "../helpers/lease-worker.js";
 
 let stateDir: string;
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), "store-processes-"));
+  stateDir = mkdtempSync(join(tmpdir(), "acpx-store-processes-"));
 });
 afterEach(() => {
   rmSync(stateDir, { recursive: true });

@@ -7,7 +7,7 @@ import { resolveGatewayInstanceId } from "../../lib/gateway-instance.js";
 
 let stateDir: string;
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), "gateway-instance-"));
+  stateDir = mkdtempSync(join(tmpdir(), "acpx-gateway-instance-"));
 });
 afterEach(() => {
   rmSync(stateDir, { recursive: true });

@@ -41,7 +41,7 @@ let store: LeaseStore;
 const at = (...names: string[]) => join(stateDir, "leases", ...names);
 
 beforeEach(async () => {
-  stateDir = mkdtempSync(join(tmpdir(), "lease-store-"));
+  stateDir = mkdtempSync(join(tmpdir(), "acpx-lease-store-"));
   store = await createLeaseStore({ stateDir });
 });
 

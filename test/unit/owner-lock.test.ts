@@ -22,7 +22,7 @@ let stateDir: string;
 let released: string[];
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "owner-lock-"));
+  directory = mkdtempSync(join(tmpdir(), "acpx-owner-lock-"));
   stateDir = (await openStateDir(directory)).path;
   released = [];
 });

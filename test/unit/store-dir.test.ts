@@ -9,7 +9,7 @@ import { preparedLease } from "../helpers/lease-samples.js";
 
 let root: string;
 beforeEach(() => {
-  root = realpathSync.native(mkdtempSync(join(tmpdir(), "state-dir-")));
+  root = realpathSync.native(mkdtempSync(join(tmpdir(), "acpx-state-dir-")));
 });
 afterEach(() => {
   vi.restoreAllMocks();

@@ -75,7 +75,7 @@ vi.mock("node:fs", async (original) => {
 let directory: string;
 let stateDir: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "store-faults-"));
+  directory = mkdtempSync(join(tmpdir(), "acpx-store-faults-"));
   stateDir = join(directory, "state");
 });
 afterEach(() => {
