@@ -12,8 +12,8 @@ import { argvOf, withoutLease } from "./agent-command.js";
 import { checkInstanceId } from "./checks.js";
 import { GATEWAY_PID, INSTANCE_ID, LEASE_ID, NIL_ID } from "./environment.js";
 import type { LiveEvidence, ProcessReading } from "./evidence.js";
-import { checkExecutable } from "./image-check.js";
-import { verifyLegacy, wrapperIn, type LegacyProcess } from "./legacy-record.js";
+import { checkExecutable, isUnder } from "./image-check.js";
+import { verifyLegacy, type LegacyProcess } from "./legacy-record.js";
 import { hasEnded, openLease, type AcpxProcessLease } from "./lease.js";
 import type { ProcessHandle } from "./native.js";
 import { examineTree, type OwnedMember } from "./ownership.js";
@@ -110,7 +110,9 @@ export class LegacyProcesses {
     for (const reading of await native.readMany(Array.from(table.value.pid), [])) {
       if (!reading.ok || signal?.aborted === true) continue;
       const { pid, argv } = reading.value;
-      const isMarked = argv.ok && wrapperIn(argv.value, wrapperRoots) !== undefined;
+      // Another root's wrappers are nobody's business here, whatever they are called.
+      const marks = argv.ok ? argv.value.slice(0, 2) : [];
+      const isMarked = marks.some((word) => wrapperRoots.some((root) => isUnder(word, root)));
       if (isMarked && pid > 1 && pid !== process.pid) endings.push(...(await this.#endMarked(pid)));
     }
     return endings;
