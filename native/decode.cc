@@ -1,6 +1,7 @@
 #include "decode.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace acpx {
 namespace {
@@ -35,12 +36,13 @@ class Fields {
   std::string_view rest_;
 };
 
-bool isBootId(std::string_view text) {
+// Linux writes small letters, macOS capital ones.
+bool isBootId(std::string_view text, char firstLetter) {
   if (text.size() != 36) return false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    const bool hex = (c >= '0' && c <= '9') || (c >= firstLetter && c <= firstLetter + 5);
     if (dash ? c != '-' : !hex) return false;
   }
   return true;
@@ -153,6 +155,36 @@ std::optional<std::string> findVariable(std::string_view block, std::string_view
   return std::nullopt;
 }
 
+std::optional<ArgumentArea> parseArgumentArea(std::string_view answer, size_t offered) {
+  int32_t count = 0;
+  if (answer.size() >= offered || answer.size() < sizeof count) return std::nullopt;
+  memcpy(&count, answer.data(), sizeof count);
+  answer.remove_prefix(sizeof count);
+  if (count < 0 || static_cast<size_t>(count) > answer.size()) return std::nullopt;
+
+  ArgumentArea area;
+  const size_t pathEnd = answer.find('\0');
+  if (pathEnd == std::string_view::npos) return std::nullopt;
+  area.path = answer.substr(0, pathEnd);
+  // Up to a multiple of 8 and no further: the next NUL may be an empty argv[0].
+  const size_t argvStart = (pathEnd + 8) / 8 * 8;
+  if (argvStart > answer.size() ||
+      answer.substr(pathEnd, argvStart - pathEnd).find_first_not_of('\0') !=
+          std::string_view::npos) {
+    return std::nullopt;
+  }
+  answer.remove_prefix(argvStart);
+  for (int32_t i = 0; i < count; ++i) {
+    const size_t end = answer.find('\0');
+    if (end == std::string_view::npos) return std::nullopt;
+    area.argv.emplace_back(answer.substr(0, end));
+    answer.remove_prefix(end + 1);
+  }
+  // The kernel's own strings stand behind an environment that is shown, even behind an empty one.
+  if (!answer.empty()) area.environment = answer;
+  return area;
+}
+
 std::string formatToken(const StartToken& token) {
   std::string text = "linux;boot=";
   text.append(token.boot);
@@ -174,7 +206,8 @@ std::optional<StartToken> parseToken(const std::string_view whole) {
   token.timeNamespace = takeNumber(text, "timens");
   const std::optional<uint64_t> ticks = takeNumber(text, "ticks");
   token.inode = takeNumber(text, "inode");
-  if (!text.empty() || !boot || !isBootId(*boot) || !pidNamespace || !ticks) return std::nullopt;
+  if (!text.empty() || !boot || !isBootId(*boot, 'a') || !pidNamespace || !ticks)
+    return std::nullopt;
   token.boot = std::string(*boot);
   token.pidNamespace = *pidNamespace;
   token.ticks = *ticks;
@@ -183,7 +216,38 @@ std::optional<StartToken> parseToken(const std::string_view whole) {
   return token;
 }
 
+std::string formatToken(const DarwinToken& token) {
+  std::string text = "darwin;boot=";
+  text.append(token.boot);
+  appendPart(text, ";unique=", token.unique);
+  return text;
+}
+
+std::optional<DarwinToken> parseDarwinToken(const std::string_view whole) {
+  constexpr std::string_view kPlatform = "darwin";
+  if (!startsWith(whole, kPlatform)) return std::nullopt;
+  std::string_view text = whole.substr(kPlatform.size());
+
+  const std::optional<std::string_view> boot = takePart(text, "boot");
+  const std::optional<uint64_t> unique = takeNumber(text, "unique");
+  if (!text.empty() || !boot || !isBootId(*boot, 'A') || !unique) return std::nullopt;
+  DarwinToken token{std::string(*boot), *unique};
+  if (formatToken(token) != whole) return std::nullopt;
+  return token;
+}
+
+std::optional<uint64_t> startNumber(std::string_view text) {
+  if (const std::optional<DarwinToken> token = parseDarwinToken(text)) return token->unique;
+  const std::optional<StartToken> token = parseToken(text);
+  return token ? std::optional(token->ticks) : std::nullopt;
+}
+
 TokenComparison compareTokens(std::string_view left, std::string_view right) {
+  const std::optional<DarwinToken> c = parseDarwinToken(left);
+  const std::optional<DarwinToken> d = parseDarwinToken(right);
+  if (c && d && c->boot == d->boot) {
+    return c->unique == d->unique ? TokenComparison::same : TokenComparison::different;
+  }
   const std::optional<StartToken> a = parseToken(left);
   const std::optional<StartToken> b = parseToken(right);
   if (!a || !b) return TokenComparison::notComparable;

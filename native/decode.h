@@ -1,5 +1,5 @@
-// Bytes to values and back, without a system call: what /proc says and what a start token looks
-// like. Built and tested on every platform.
+// Bytes to values and back, without a system call: what /proc and sysctl say and what a start token
+// looks like. Built and tested on every platform.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,20 @@ std::vector<std::string> splitNul(std::string_view block);
 // The value of the first NAME= in a block of NUL-separated assignments, as getenv(3) would find it.
 std::optional<std::string> findVariable(std::string_view block, std::string_view name);
 
+// What macOS answers to KERN_PROCARGS2: the strings that exec put on the stack. Views of the
+// buffer.
+struct ArgumentArea {
+  // As given to exec: may be relative, a symbolic link, or a script's interpreter.
+  std::string_view path;
+  std::vector<std::string> argv;
+  // NUL-separated, the kernel's own strings behind it; nullopt: the kernel has cut it off.
+  std::optional<std::string_view> environment;
+};
+
+// `offered`: the size of the buffer that was handed to the kernel. One that is too small gets the
+// area's tail without an error, so a full one is refused. nullopt: refused, cut short or damaged.
+std::optional<ArgumentArea> parseArgumentArea(std::string_view answer, size_t offered);
+
 // A process's start, and the scope in which its numbers mean something: boot, and the observer's
 // PID and time namespaces. `inode` is the pidfd's where it is unique (pidfs, Linux 6.9+).
 //
@@ -64,6 +78,21 @@ struct StartToken {
 
 std::string formatToken(const StartToken& token);
 std::optional<StartToken> parseToken(std::string_view text);
+
+// On macOS the kernel counts every fork of a boot and never reuses a number.
+//
+//   darwin;boot=<uuid>;unique=<n>
+struct DarwinToken {
+  std::string boot;
+  uint64_t unique = 0;
+};
+
+std::string formatToken(const DarwinToken& token);
+std::optional<DarwinToken> parseDarwinToken(std::string_view text);
+
+// What tells apart the processes that had one pid, as the name of a file can have it: start ticks,
+// unique id. nullopt: not a token.
+std::optional<uint64_t> startNumber(std::string_view token);
 
 // `sameWeak`: nothing differs, but without an inode on both sides a process that reused the number
 // within one tick (10 ms) would look the same. `notComparable`: other scope, or garbled text.

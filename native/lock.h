@@ -36,6 +36,9 @@ struct LockAttempt {
 // holds it.
 enum class LockMode : uint8_t { exclusive, probe };
 
+// Whether a lock on this open file is seen by everybody who may use the file.
+Result<bool> locksReachTheOthers(int file);
+
 // `unsupported` on network and FUSE file systems, where a lock may be local or forgotten by the
 // server.
 Result<LockAttempt> takeLock(const std::string& path, LockMode mode);

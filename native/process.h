@@ -130,8 +130,9 @@ class Process {
   Result<Delivery> signalMembers(int signo) const;
 
   pid_t pid_;
-  int process_ = -1;    // pidfd (Linux), kqueue (macOS)
-  int directory_ = -1;  // open /proc/<pid> (Linux)
+  int process_ = -1;     // pidfd (Linux), kqueue (macOS)
+  int directory_ = -1;   // open /proc/<pid> (Linux)
+  uint64_t unique_ = 0;  // p_uniqueid (macOS)
   std::string token_;
 };
 
@@ -142,8 +143,8 @@ struct Snapshot {
   bool complete;
   std::vector<int32_t> pid, ppid, pgid, sid;
   std::vector<uint32_t> uid;
-  std::vector<double> startTicks;
-  std::vector<uint8_t> state;  // the main thread's letter: "Z" may still have living threads
+  std::vector<double> startTicks;  // macOS: the unique id, which orders the starts as well
+  std::vector<uint8_t> state;      // the main thread's letter: "Z" may still have living threads
 };
 Result<Snapshot> snapshot();
 

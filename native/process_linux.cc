@@ -16,8 +16,6 @@
 namespace acpx {
 namespace {
 
-constexpr Fault kProtected{Reason::denied, 0, "protected process"};
-
 // Whether the number is that of a process, and not of one of its threads: /proc/<tid> looks the
 // same.
 Result<bool> namesProcess(int directory, pid_t pid) {
@@ -32,28 +30,6 @@ Result<bool> namesProcess(int directory, pid_t pid) {
 }
 
 }  // namespace
-
-Process::Process(pid_t pid, int process, int directory)
-    : pid_(pid), process_(process), directory_(directory) {}
-
-Process::Process(Process&& other) noexcept
-    : pid_(other.pid_),
-      process_(std::exchange(other.process_, -1)),
-      directory_(std::exchange(other.directory_, -1)),
-      token_(std::move(other.token_)) {}
-
-Process& Process::operator=(Process&& other) noexcept {
-  std::swap(pid_, other.pid_);
-  std::swap(process_, other.process_);
-  std::swap(directory_, other.directory_);
-  std::swap(token_, other.token_);
-  return *this;
-}
-
-Process::~Process() {
-  if (process_ >= 0) close(process_);
-  if (directory_ >= 0) close(directory_);
-}
 
 Result<Process> Process::open(pid_t pid) {
   if (pid < 1) return Fault{Reason::garbled, 0, "pid"};
@@ -162,17 +138,6 @@ Result<Delivery> Process::signalGroup(int signo) const {
 
 int Process::exitDescriptor() const {
   return process_;
-}
-
-Result<pid_t> setProcessGroup(pid_t pid, pid_t pgid) {
-  if (pid < 1 || pgid < 1) return Fault{Reason::garbled, 0, "setpgid"};
-  if (pid == getpid()) return kProtected;
-  if (setpgid(pid, pgid) != 0) return faultOf(errno, "setpgid");
-  return pgid;
-}
-
-pid_t ownGroup() {
-  return getpgrp();
 }
 
 }  // namespace acpx

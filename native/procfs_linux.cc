@@ -16,21 +16,6 @@ constexpr long kPidfdOpen = 434;
 
 }  // namespace
 
-Fault faultOf(int error, const char* call) {
-  switch (error) {
-    case ESRCH:
-    case ENOENT:
-      return {Reason::gone, error, call};
-    case ENOSYS:
-    case EINVAL:
-    case EOPNOTSUPP:
-      return {Reason::unsupported, error, call};
-    default:
-      // EPERM and EACCES, but also EMFILE or ENOMEM: the kernel did not let us look.
-      return {Reason::denied, error, call};
-  }
-}
-
 std::string procPath(pid_t pid) {
   std::string path = "/proc/";
   appendNumber(path, static_cast<uint64_t>(pid));

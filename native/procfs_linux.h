@@ -1,45 +1,13 @@
 // Reading /proc and naming processes, shared by the Linux files of this folder.
 #pragma once
 
-#include <dirent.h>
-#include <unistd.h>
-
-#include <memory>
 #include <string>
 
 #include "decode.h"
+#include "posix.h"
 #include "process.h"
 
 namespace acpx {
-
-// Closed when it goes out of scope.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int release() {
-    const int number = number_;
-    number_ = -1;
-    return number;
-  }
-
- private:
-  int number_;
-};
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
-// One meaning for each errno, wherever it comes from.
-Fault faultOf(int error, const char* call);
 
 // "/proc/<pid>", without printf: the supervisor must stay small.
 std::string procPath(pid_t pid);

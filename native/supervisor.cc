@@ -12,19 +12,20 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "decode.h"
 #include "supervisor_adapter.h"
 #include "supervisor_claim.h"
+#include "supervisor_kernel.h"
 #include "supervisor_parent.h"
 #include "supervisor_signals.h"
 #include "supervisor_tree.h"
@@ -159,8 +160,10 @@ bool superviseToTheEnd(Tree& tree, const Parent& parent, int signals, long long 
       timeout = now < *killAt ? static_cast<int>(*killAt - now) : kRoundMilliseconds;
     }
     // A dead parent stays readable: once its death has been acted upon it is left out.
-    pollfd events[] = {{signals, POLLIN, 0}, {killAt ? -1 : parent.exitDescriptor(), POLLIN, 0}};
-    poll(events, 2, timeout);
+    pollfd events[] = {{signals, POLLIN, 0},
+                       {killAt ? -1 : parent.exitDescriptor(), POLLIN, 0},
+                       {tree.growthDescriptor(), POLLIN, 0}};
+    poll(events, 3, timeout);
 
     if (!killAt && parent.died()) end(SIGTERM);
     while (const int signo = nextSignal(signals)) {
@@ -191,7 +194,7 @@ int supervise(const CommandLine& line) {
   Launch launch;
   if (const std::optional<int> refusal = awaitClaim(parent, launch)) return *refusal;
   if (launch.claim) showClaim(*launch.claim);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  adoptOrphans();
 
   const long long grace = launch.claim ? graceMilliseconds() : kDefaultGraceMilliseconds;
   const int signals = openSignals();
@@ -200,7 +203,7 @@ int supervise(const CommandLine& line) {
   if (start.pid < 0) return refuse(strerror(start.error));
   if (start.error != 0) {
     complain({"acpx-lifecycle: ", line.command[0], ": ", strerror(start.error), "\n"});
-    waitid(P_PID, static_cast<id_t>(start.pid), nullptr, WEXITED);
+    waitpid(start.pid, nullptr, 0);
     return start.error == ENOENT ? kExitNotFound : kExitNotExecutable;
   }
   closeInherited();
@@ -212,15 +215,15 @@ int supervise(const CommandLine& line) {
     }
   }
 
-  Tree tree(start.pid);
-  if (!superviseToTheEnd(tree, parent, signals, grace)) {
-    complain({"acpx-lifecycle: still alive after KILL: ", tree.survivors().c_str(), "\n"});
+  const std::unique_ptr<Tree> tree = Tree::of(start.pid);
+  if (!superviseToTheEnd(*tree, parent, signals, grace)) {
+    complain({"acpx-lifecycle: still alive after KILL: ", tree->survivors().c_str(), "\n"});
     dieBy(SIGKILL);
   }
-  const std::string optedOut = tree.optedOut();
+  const std::string optedOut = tree->optedOut();
   if (launch.files && !optedOut.empty()) launch.files->publish(".detached", optedOut);
   terminal.takeBack();
-  return exitAs(tree);
+  return exitAs(*tree);
 }
 
 }  // namespace

@@ -4,12 +4,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include "procfs_linux.h"
+#include "decode.h"
+#include "posix.h"
 #include "supervisor.h"
+#include "supervisor_kernel.h"
 #include "supervisor_signals.h"
+
+// POSIX has it, and no header.
+extern char** environ;
 
 namespace acpx {
 
@@ -40,11 +44,12 @@ bool isForTheAdapter(const char* variable, bool claimed) {
 [[noreturn]] void becomeAdapter(char* const* command, char* const* environment,
                                 const Terminal& terminal, pid_t supervisor, int report) {
   terminal.enter();
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dieWithSupervisor();
   // It may have died before the line above.
   if (getppid() != supervisor) _exit(kExitNotStarted);
   unblockSignals();
-  execvpe(command[0], command, environment);
+  environ = const_cast<char**>(environment);
+  execvp(command[0], command);
   const int error = errno;
   (void)!write(report, &error, sizeof error);
   _exit(kExitNotFound);
@@ -98,9 +103,11 @@ void Terminal::takeBack() const {
 Start startAdapter(char* const* command, const AdapterEnvironment& environment,
                    const Terminal& terminal) {
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return {-1, errno};
+  if (pipe(report) != 0) return {-1, errno};
   const Descriptor reading(report[0]);
   Descriptor writing(report[1]);
+  // There is no other thread that could start something in between.
+  for (const int end : report) fcntl(end, F_SETFD, FD_CLOEXEC);
   const pid_t supervisor = getpid();
   const pid_t pid = fork();
   if (pid < 0) return {-1, errno};
@@ -115,7 +122,7 @@ Start startAdapter(char* const* command, const AdapterEnvironment& environment,
 void closeInherited() {
   close(STDIN_FILENO);
   close(STDOUT_FILENO);
-  const Directory listing(opendir("/proc/self/fd"));
+  const Directory listing(opendir(kDescriptorDirectory));
   if (!listing) return;
   while (const dirent* entry = readdir(listing.get())) {
     const std::optional<uint64_t> number = parseNumber(entry->d_name);

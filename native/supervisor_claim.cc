@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "procfs_linux.h"
+#include "decode.h"
+#include "posix.h"
 #include "supervisor.h"
+#include "supervisor_kernel.h"
 #include "supervisor_signals.h"
 
 namespace acpx {
@@ -18,7 +18,7 @@ namespace acpx {
 namespace {
 
 constexpr long long kClaimMilliseconds = 30'000;
-// Where inotify has no instance or watch left for us.
+// Where the kernel has no watch left for us.
 constexpr long long kUnwatchedMilliseconds = 20;
 constexpr size_t kLargestClaim = 4096;
 
@@ -53,14 +53,14 @@ std::optional<Claim> parseClaim(const std::string& text, const std::string& ownT
 
 std::optional<ClaimFiles> ClaimFiles::open(const char* directory) {
   const Observed<std::string>& token = backend().selfToken;
-  const std::optional<StartToken> start = token.ok() ? parseToken(*token) : std::nullopt;
+  const std::optional<uint64_t> start = token.ok() ? startNumber(*token) : std::nullopt;
   if (!start) return std::nullopt;
   const int descriptor = ::open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::string name;
   appendNumber(name, static_cast<uint64_t>(getpid()));
   name += '.';
-  appendNumber(name, start->ticks);
+  appendNumber(name, *start);
   return ClaimFiles(directory, descriptor, std::move(name), *token);
 }
 
@@ -84,10 +84,9 @@ std::optional<std::string> ClaimFiles::read() const {
 }
 
 Waiting ClaimFiles::wait(const Parent& parent, Claim& claim) const {
-  const Descriptor watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  const bool watched = watch && inotify_add_watch(watch.get(), path_.c_str(), IN_MOVED_TO) >= 0;
-  const sigset_t ending = endingSignals();
-  const Descriptor signals(signalfd(-1, &ending, SFD_CLOEXEC));
+  const DirectoryWatch watch(path_.c_str());
+  const bool watched = watch.descriptor() >= 0;
+  const Descriptor signals(watchSignals(endingSignals()));
   const long long deadline = monotonicMilliseconds() + kClaimMilliseconds;
   for (;;) {
     if (parent.died()) return Waiting::parentDied;
@@ -102,14 +101,13 @@ Waiting ClaimFiles::wait(const Parent& parent, Claim& claim) const {
     if (left <= 0) return Waiting::timedOut;
     const long long interval =
         watched ? parent.pollMilliseconds() : kUnwatchedMilliseconds;  // -1: events suffice
-    pollfd events[] = {{watched ? watch.get() : -1, POLLIN, 0},
+    pollfd events[] = {{watch.descriptor(), POLLIN, 0},
                        {parent.exitDescriptor(), POLLIN, 0},
                        {signals.get(), POLLIN, 0}};
     poll(events, 3, static_cast<int>(interval >= 0 && interval < left ? interval : left));
     if (events[2].revents != 0) return Waiting::signalled;
     // Claims of other supervisors wake us too; what they are is of no interest.
-    alignas(inotify_event) char ignored[4096];
-    if (events[0].revents != 0) (void)!::read(watch.get(), ignored, sizeof ignored);
+    if (events[0].revents != 0) watch.drain();
   }
 }
 

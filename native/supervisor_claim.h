@@ -19,7 +19,7 @@ std::optional<Claim> parseClaim(const std::string& text, const std::string& ownT
 
 enum class Waiting { claimed, refused, parentDied, signalled, timedOut };
 
-// The supervisor's corner of the claims directory: files named `<own pid>.<own start ticks>`.
+// The supervisor's corner of the claims directory: files named `<own pid>.<own start number>`.
 class ClaimFiles {
  public:
   static std::optional<ClaimFiles> open(const char* directory);

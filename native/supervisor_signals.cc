@@ -1,17 +1,23 @@
 #include "supervisor_signals.h"
 
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <initializer_list>
+
+#include "supervisor_kernel.h"
 
 namespace acpx {
 
 namespace {
 
 constexpr int kEnding[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT};
+
+// What is forwarded to the adapter, and SIGCHLD.
+sigset_t ourSignals() {
+  sigset_t set = endingSignals();
+  for (const int signo : {SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signo);
+  return set;
+}
 
 }  // namespace
 
@@ -37,15 +43,11 @@ void blockSignals() {
 }
 
 int openSignals() {
-  sigset_t set = endingSignals();
-  for (const int signo : {SIGUSR1, SIGUSR2, SIGCHLD}) sigaddset(&set, signo);
-  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  return watchSignals(ourSignals());
 }
 
 int nextSignal(int descriptor) {
-  signalfd_siginfo information;
-  const ssize_t length = read(descriptor, &information, sizeof information);
-  return length == sizeof information ? static_cast<int>(information.ssi_signo) : 0;
+  return takeSignal(descriptor, ourSignals());
 }
 
 void unblockSignals() {
@@ -55,11 +57,7 @@ void unblockSignals() {
 }
 
 void dieByPending(const sigset_t& set) {
-  // A core limit does not bind a piped core pattern; a process that is not dumpable leaves no core
-  // at all.
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  prctl(PR_SET_DUMPABLE, 0);
+  leaveNoCore();
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 

@@ -7,13 +7,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const linux = ["process", "reading", "procfs", "backend", "table", "lock"].map(
-  (name) => `native/${name}_linux.cc`,
-);
+const linux = [
+  ...["posix.cc", "lock_posix.cc"],
+  ...["process", "reading", "procfs", "backend", "table", "lock"].map((name) => `${name}_linux.cc`),
+].map((name) => `native/${name}`);
 
 // Each suite runs once, and once more in each of its other worlds: behind a launcher.
 const suites = [
   { name: "decode", sources: ["native/decode.cc"], platforms: ["linux", "darwin"], worlds: {} },
+  { name: "lineage", sources: ["native/lineage.cc"], platforms: ["linux", "darwin"], worlds: {} },
   {
     name: "process",
     sources: ["native/decode.cc", ...linux],

@@ -159,15 +159,70 @@ void tokens() {
   check::that(compareTokens("", "") == Compared::notComparable, "nothing equals nothing: no");
 }
 
+// What macOS answers to KERN_PROCARGS2; test/native/procargs.test.ts has the recorded layouts.
+string areaOf(int32_t count, string_view path, string_view strings) {
+  string area(reinterpret_cast<const char*>(&count), sizeof count);
+  area.append(path);
+  area.append(8 - path.size() % 8, '\0');
+  return area.append(strings);
+}
+
+void argumentAreas() {
+  const auto parse = [](const string& answer) {
+    return parseArgumentArea(answer, answer.size() + 1);
+  };
+  const string shown = areaOf(2, "/bin/node", bytes("node\0\0A=1\0\0B=2\0\0\0ptr_munge=\0"));
+  const auto area = parse(shown);
+  check::that(area && area->path == "/bin/node", "an argument area begins with the path");
+  check::that(area && area->argv == std::vector<string>{"node", ""}, "an empty argument is one");
+  check::that(area && area->environment && findVariable(*area->environment, "B") == "2",
+              "an empty string does not end the environment");
+  const auto hidden = parse(areaOf(1, "/bin/sh", bytes("sh\0")));
+  check::that(hidden && !hidden->environment, "an area that ends with argv hides its environment");
+  check::that(!parseArgumentArea(shown, shown.size()), "a full buffer is a tail and is refused");
+  check::that(!parse(areaOf(-1, "/bin/sh", bytes("sh\0"))), "a negative count is refused");
+  check::that(!parse(areaOf(3, "/bin/sh", bytes("sh\0"))), "fewer arguments than counted: refused");
+  bool contained = true;
+  for (size_t length = 0; length < shown.size(); ++length) {
+    const string cut(shown.data(), length);
+    const auto part = parse(cut);
+    contained = contained && (!part || part->argv.size() == 2);
+  }
+  check::that(contained, "an area cut short has all its arguments or is refused");
+}
+
+void darwinTokens() {
+  const string token = formatToken(DarwinToken{"0A1B2C3D-0000-4000-8000-00000000B007", 77});
+  const string later = formatToken(DarwinToken{"0A1B2C3D-0000-4000-8000-00000000B007", 78});
+  const string reboot = formatToken(DarwinToken{"0A1B2C3D-0000-4000-8000-00000000B008", 77});
+  using Compared = TokenComparison;
+  check::that(token == "darwin;boot=0A1B2C3D-0000-4000-8000-00000000B007;unique=77",
+              "a token of macOS is boot and unique id");
+  check::that(compareTokens(token, token) == Compared::same, "equal unique ids: same");
+  check::that(compareTokens(token, later) == Compared::different, "another id: another process");
+  check::that(compareTokens(token, reboot) == Compared::notComparable,
+              "an id of another boot: not comparable");
+  check::that(compareTokens(token, formatToken(tokenOf(77, 9))) == Compared::notComparable,
+              "tokens of two platforms: not comparable");
+  check::that(startNumber(token) == 77U, "the number of a token of macOS is the unique id");
+  check::that(startNumber(formatToken(tokenOf(7, 9))) == 7U,
+              "the number of a token of Linux is its ticks");
+  for (const string& garbled : {token + "0x", token + ";", token.substr(0, 40), string("darwin")}) {
+    check::that(!parseDarwinToken(garbled) && !startNumber(garbled), "garbled: " + garbled);
+  }
+}
+
 // Damaged input from a fixed seed: the sanitizers watch, and whatever is accepted must be
 // consistent.
 void noise() {
   std::mt19937 random(20240229);
   const string seeds[] = {statOf("4711", "no (d) e", "S"), formatToken(tokenOf(7, 9)),
-                          string(bytes("A=1\0B=2\0"))};
+                          string(bytes("A=1\0B=2\0")),
+                          formatToken(DarwinToken{"0A1B2C3D-0000-4000-8000-00000000B007", 77}),
+                          areaOf(2, "/bin/node", bytes("node\0-e\0A=1\0\0ptr_munge=\0"))};
   bool consistent = true;
   for (int round = 0; round < 200'000; ++round) {
-    string text = seeds[random() % 3];
+    string text = seeds[random() % std::size(seeds)];
     for (unsigned change = 0; change < 1 + random() % 3; ++change) {
       const size_t at = random() % text.size();
       if (random() % 4 == 0) {
@@ -178,7 +233,11 @@ void noise() {
     }
     const auto token = parseToken(text);
     consistent = consistent && (!token || formatToken(*token) == text);
+    const auto darwin = parseDarwinToken(text);
+    consistent = consistent && (!darwin || formatToken(*darwin) == text);
     parseStat(text);
+    const auto area = parseArgumentArea(text, text.size() + random() % 2);
+    if (area && area->environment) findVariable(*area->environment, "A");
     size_t length = 0;
     for (const string& part : splitNul(text)) length += part.size() + 1;
     consistent = consistent && (length == text.size() || length == text.size() + 1);
@@ -193,6 +252,8 @@ int main() {
   statLines();
   blocks();
   tokens();
+  argumentAreas();
+  darwinTokens();
   noise();
   return check::report("decode");
 }

@@ -1,4 +1,4 @@
-#include "supervisor_descendants.h"
+#include "supervisor_descendants_linux.h"
 
 #include <fcntl.h>
 #include <signal.h>
