@@ -99,7 +99,7 @@ export interface InspectedProcess extends Partial<ProcessReport> {
   readonly pid: number;
   /** `gone`: there is no such process. `unreadable`: `because` says why. */
   readonly found: "live" | "gone" | "unreadable";
-  /** Of the lease that it belongs to. */
+  /** By which it was judged. */
   readonly leaseId?: string;
   readonly verdict: VerdictReport;
   readonly checks: readonly Check[];
@@ -161,7 +161,7 @@ export interface RunReport {
   readonly leaseId: string;
   readonly sessionKey: string;
   readonly code: number | null;
-  readonly signal: string | null;
+  readonly signal: NodeJS.Signals | null;
   readonly state: LeaseState;
   readonly because: string;
   readonly proof?: EndProof;

@@ -45,6 +45,8 @@ export class LeaseView {
   /** Refuses every change. */
   readonly store: LeaseStore;
   readonly census;
+  /** Who looks. */
+  readonly observer = observe(addon);
   readonly #context: Omit<StateDirReaperContext, "store">;
 
   constructor(
@@ -54,7 +56,7 @@ export class LeaseView {
     /** Real paths. */
     readonly wrapperRoots: readonly string[],
   ) {
-    const observer = observe(addon);
+    const { observer } = this;
     const host = hostId();
     this.store = leaseReader(stateDir);
     this.census = sharedCensus(addon, observer);

@@ -56,8 +56,9 @@ export const floors: Readonly<Record<string, Place>> = {
   "cli-reports": { floor: 0, beside: ["checks", "lease"] },
   "cli-tree-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
   "cli-status-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
-  "cli-inspect-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
-  "cli-reap-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
+  "cli-inspect-text": { floor: 0, beside: ["checks", "cli-reports", "cli-tree-text", "terminal-text"] },
+  "cli-reap-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
+  checkups: { floor: 0, beside: ["cli-reports"] },
   "cli-doctor-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
 
   // Shells, one effect each.
@@ -124,12 +125,12 @@ export const floors: Readonly<Record<string, Place>> = {
     beside: ["cli-doctor", "cli-inspect", "cli-options", "cli-reap", "cli-run", "cli-status"],
   },
   "cli-options": { floor: 3 },
-  "cli-leases": { floor: 3 },
+  "cli-leases": { floor: 3, beside: ["cli-options"] },
   "cli-status": { floor: 3, beside: ["cli-leases", "cli-options"] },
   "cli-inspect": { floor: 3, beside: ["cli-leases", "cli-options"] },
-  "cli-reap": { floor: 3, beside: ["cli-options"] },
+  "cli-reap": { floor: 3, beside: ["cli-leases", "cli-options"] },
   "cli-run": { floor: 3, beside: ["cli-options"] },
-  "cli-doctor": { floor: 3, beside: ["cli-options"] },
+  "cli-doctor": { floor: 3, beside: ["cli-leases", "cli-options"] },
 };
 
 /** Sources that break a rule, and what has to be said about them. */
