@@ -165,6 +165,21 @@ export const caseRows: readonly SimulatorRow[] = [
     alive: ["a wrapper of another lease"],
   },
   {
+    name: "V1: on a kernel without pidfs, within the same tick, a new wrapper of our own, not yet claimed",
+    events: [
+      { kernel: "without pidfs" },
+      ensure,
+      ...lostBoth,
+      { reuses: "wrapper", by: "a new wrapper of ours" },
+      lookAgain,
+      reap,
+    ],
+    verdicts: ["unknown"],
+    signals: [],
+    leases: ["open"],
+    alive: ["a new wrapper of ours"],
+  },
+  {
     name: "V2: argv replaced by a process title and cut",
     events: [ensure, { process: "wrapper", argv: ["codex: idl"] }, look, close],
     verdicts: ["owned"],
