@@ -206,6 +206,18 @@ describe("a crash or a pause between two steps", () => {
     expect(await readdir(at("tmp"))).toEqual([]);
   });
 
+  test("a writer held up right before its link until its revision was old and removed: loses", async () => {
+    const lease = await prepared();
+    vi.mocked(link).mockImplementationOnce(async (existing, target) => {
+      await advance(store, lease.leaseId, SPAWNED);
+      for (let change = 0; change < 300; change++) await advance(store, lease.leaseId, CLOSING);
+      await link(existing, target);
+    });
+    expect(await store.publish(spawned(lease))).toBe("superseded");
+    expect(await store.load(lease.leaseId)).toMatchObject({ revision: 302, state: "closing" });
+    expect(await readdir(at("open", lease.leaseId))).not.toContain("2.json");
+  });
+
   test("a link whose success was reported as a failure is a success", async () => {
     const lease = await prepared();
     vi.mocked(link).mockImplementationOnce(async (existing, target) => {
