@@ -223,6 +223,7 @@ function never(): Promise<never> {
 /** Somebody whom a member of a tree starts. */
 export function startMember(machine: Machine, parent: Process, name: string, letters: string): Process {
   const member = machine.start({
+    uid: parent.uid,
     ...traitsOf(letters),
     name,
     parent,

@@ -30,7 +30,7 @@ export interface Traits {
   /** PR_SET_PDEATHSIG. */
   readonly diesWithParent?: boolean;
   readonly isSubreaper?: boolean;
-  /** Asks to be left out of every clean-up. */
+  /** Asks to be left out of every clean-up, with everybody below it. */
   readonly detaches?: boolean;
   /** A number that is free again; default: the next one. */
   readonly pid?: number;
@@ -40,7 +40,7 @@ export interface Traits {
 
 export interface Process extends Omit<
   Traits,
-  "parent" | "pid" | "environment" | "executable" | "uid" | "leads" | "unwaited"
+  "parent" | "pid" | "environment" | "executable" | "uid" | "leads" | "unwaited" | "unkillable"
 > {
   readonly pid: number;
   readonly ticks: number;
@@ -52,7 +52,10 @@ export interface Process extends Omit<
   environment: Readonly<Record<string, string>>;
   executable: string;
   unwaited?: boolean;
+  unkillable?: boolean;
   argv: readonly string[];
+  /** Asked to be left alone, or was born below somebody who had. Not for observers. */
+  readonly isLeft: boolean;
   lease?: string | undefined;
   state: "running" | "zombie" | "gone";
   /** Answers instead of the kernel's own, by what is asked. */
@@ -98,6 +101,7 @@ export class Machine {
       sid: leads === "session" || parent === undefined ? pid : parent.sid,
       lease: traits.lease ?? parent?.lease,
       argv: [traits.executable],
+      isLeft: traits.detaches === true || environment[DETACH] === "1" || parent?.isLeft === true,
       state: "running",
       faults: {},
       onEnd: [],
@@ -174,6 +178,13 @@ export class Machine {
     }
     return this.init;
   }
+}
+
+/** It, or somebody above it who lives, asked to be left alone. */
+export function optsOut(process: Process): boolean {
+  for (let next: Process | undefined = process; next !== undefined; next = next.parent)
+    if (next.environment[DETACH] === "1") return true;
+  return false;
 }
 
 /** What a wrapper and everybody below it finds in the environment once the claim has come. */

@@ -28,6 +28,9 @@ export interface GatewayEvent {
   readonly dryRun?: true;
 }
 
+export type Reuser =
+  "a stranger" | "another gateway's wrapper" | "a new wrapper of ours" | "a wrapper of another lease";
+
 export type SimulatorEvent =
   | GatewayEvent
   | { readonly process: string; readonly is: "killed" | "stopped" | "frozen" }
@@ -37,11 +40,7 @@ export type SimulatorEvent =
   | { readonly process: string; readonly argv: readonly string[] }
   | { readonly process: string; readonly unwaited: true }
   | { readonly starts: string; readonly carrying: "the lease" | "another lease" | "nothing" }
-  | {
-      readonly reuses: string;
-      readonly by:
-        "a stranger" | "another gateway's wrapper" | "a new wrapper of ours" | "a wrapper of another lease";
-    }
+  | { readonly reuses: string; readonly by: Reuser }
   | { readonly table: Machine["table"] }
   | { readonly kernel: "without pidfs" }
   | { readonly disk: "full" | "free"; readonly of: string }
@@ -68,8 +67,8 @@ export class Simulation {
   readonly machine = new Machine();
   readonly installations = new Map<string, Installation>();
   readonly gateways = new Map<string, Gateway>();
-  /** Signals of gateways, each with the request that it was sent for. */
-  readonly signals: LifecycleSignal[] = [];
+  /** Hears of each signal of a gateway, with the request that it was sent for. */
+  onSignal: (signal: LifecycleSignal) => void = () => undefined;
   readonly #wrappers = new Map<string, Process>();
   #verdicts: readonly string[] = [];
   #outcome: unknown;
@@ -104,9 +103,9 @@ export class Simulation {
       new Installation(installationName, installationName === "one" ? INSTANCE : OTHER_INSTANCE);
     this.installations.set(installationName, installation);
     const process = this.machine.start({ name, executable: "/usr/bin/node" });
-    const gateway = new Gateway(name, installation, this.machine, process, (signal) =>
-      this.signals.push(signal),
-    );
+    const gateway = new Gateway(name, installation, this.machine, process, (signal) => {
+      this.onSignal(signal);
+    });
     this.gateways.set(name, gateway);
     return gateway;
   }
@@ -251,9 +250,8 @@ export class Simulation {
     this.machine.start({ name, executable: "/usr/bin/codex-acp", environment });
   }
 
-  #reuse(name: string, by: Extract<SimulatorEvent, { reuses: string }>["by"]): void {
-    const pid = this.#wrappers.get(name)?.pid;
-    if (pid === undefined) throw new Error(`${name} has never had a number`);
+  /** Gives a free number to somebody who is not who had it before. */
+  startReuser(pid: number, by: Reuser): void {
     const [lease] = this.#leases();
     const own = `${lease?.wrapperRoot ?? ""}/codex-wrapper`;
     const traits = {
@@ -266,6 +264,12 @@ export class Simulation {
       "a wrapper of another lease": { executable: own, environment: leaseEnvironment(OTHER_LEASE, INSTANCE) },
     }[by];
     this.machine.start({ ...traits, name: by, pid, leads: "session" });
+  }
+
+  #reuse(name: string, by: Reuser): void {
+    const pid = this.#wrappers.get(name)?.pid;
+    if (pid === undefined) throw new Error(`${name} has never had a number`);
+    this.startReuser(pid, by);
   }
 
   #rewrite(changes: (lease: AcpxProcessLease) => Partial<AcpxProcessLease>): void {

@@ -6,7 +6,7 @@ import type { ProcessIdentity } from "../../lib/identity.js";
 import type { Signal } from "../../lib/native.js";
 import type { WayOfEnding } from "../../lib/terminate.js";
 import { clock } from "./clock.js";
-import { leaseEnvironment, type Machine, type Process } from "./machine.js";
+import { leaseEnvironment, optsOut, type Machine, type Process } from "./machine.js";
 
 export interface Claim {
   readonly leaseId: string;
@@ -181,12 +181,6 @@ export class Supervisor {
     const { machine } = this.options;
     return machine
       .descendantsOf(this.process)
-      .filter((member) => member.state === "running" && !optsOut(member, this.process));
+      .filter((member) => member.state === "running" && !optsOut(member));
   }
-}
-
-function optsOut(member: Process, supervisor: Process): boolean {
-  for (let next: Process | undefined = member; next !== undefined && next !== supervisor; next = next.parent)
-    if (next.detaches === true) return true;
-  return false;
 }
