@@ -10,7 +10,7 @@ import { checkInstanceId, checkLeaseId, checkUid } from "./checks.js";
 import type { LiveEvidence, ProcessReading } from "./evidence.js";
 import { notYounger } from "./identity.js";
 import { wrapperIn } from "./legacy-record.js";
-import type { LegacyContext } from "./legacy.js";
+import type { LegacyContext } from "./legacy-adoption.js";
 import { openLease, type AcpxProcessLease } from "./lease.js";
 import { isUuid } from "./lease-format.js";
 import { isUnder } from "./image-check.js";

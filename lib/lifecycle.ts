@@ -14,8 +14,7 @@ import type { ProcessReading } from "./evidence.js";
 import { resolveGatewayInstanceId } from "./gateway-instance.js";
 import { Launches, type LaunchContext } from "./launches.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
-import { LegacyProcesses, type LegacyContext, type LegacyOptions } from "./legacy.js";
-import { takeOverLeases } from "./legacy-leases.js";
+import { openLegacy, type Legacy, type LegacyOptions } from "./legacy.js";
 import { createLeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
 import { holdOwnerLock, hostId } from "./owner-lock.js";
@@ -116,7 +115,7 @@ interface Parts {
   readonly launches: Launches;
   readonly reaper: Reaper;
   readonly ownerLock: { release(): void };
-  readonly legacy?: LegacyProcesses | undefined;
+  readonly legacy?: Legacy | undefined;
 }
 
 export class AcpxLifecycle implements AsyncDisposable {
@@ -170,7 +169,12 @@ export class AcpxLifecycle implements AsyncDisposable {
     };
     const launches = new Launches(context);
     const reaper = reaperOf(stateDir, { ...context, owner, warn: warnOnce });
-    const legacy = await openLegacy(options, { ...context, warn: warnOnce }, stateDir.path);
+    // An old command line names the root as it was configured then, which may be through a link.
+    const wrapperRoots = [wrapperRoot, resolve(options.wrapperRoot)];
+    const legacy =
+      options.legacy === false
+        ? undefined
+        : await openLegacy({ ...context, wrapperRoots, warn: warnOnce }, stateDir.path, options.legacy);
     const opened = { sessions, context, launches, reaper, ownerLock, legacy };
     return new AcpxLifecycle({ stateDir: stateDir.path, ...opened });
   }
@@ -243,7 +247,7 @@ export class AcpxLifecycle implements AsyncDisposable {
         store: context.store,
         leasesOf: (sessionKey) => this.#leasesOf(sessionKey),
         settle: (lease, reason) => this.#settle(lease, reason),
-        ...(legacy && { unleased: (handle) => legacy.ofSession(handle) }),
+        ...(legacy && { unleased: (handle) => legacy.processOf(handle) }),
       },
       request,
     ).finally(() => this.#closing.delete(key));
@@ -279,7 +283,7 @@ export class AcpxLifecycle implements AsyncDisposable {
   async reap(options: ReapOptions = {}): Promise<ReapReport> {
     const { reaper, legacy } = this.#parts;
     const report = await reaper.sweep(options);
-    const endings = report.kind === "swept" ? await legacy?.sweepMarkers(options) : undefined;
+    const endings = report.kind === "swept" ? await legacy?.sweep(options) : undefined;
     return endings === undefined ? report : { ...report, unleased: endings };
   }
 
@@ -354,16 +358,4 @@ export class AcpxLifecycle implements AsyncDisposable {
     const sameProcess = lease.owner.pid === owner.pid && lease.owner.token === owner.token;
     return sameProcess && lease.gatewayInstanceId === this.gatewayInstanceId;
   }
-}
-
-async function openLegacy(
-  { legacy = {}, wrapperRoot }: AcpxLifecycleOptions,
-  context: LegacyContext,
-  stateDir: string,
-): Promise<LegacyProcesses | undefined> {
-  if (legacy === false) return undefined;
-  await takeOverLeases(context, stateDir);
-  // An old command line names the root as it was configured then, which may be through a link.
-  const wrapperRoots = [...context.wrapperRoots, resolve(wrapperRoot)];
-  return new LegacyProcesses({ ...context, wrapperRoots }, legacy);
 }

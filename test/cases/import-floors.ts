@@ -97,8 +97,22 @@ export const floors: Readonly<Record<string, Place>> = {
   "owned-sessions": { floor: 2 },
   "acpx-options": { floor: 2, beside: ["acpx", "agent-registry", "launches"] },
   "session-close": { floor: 2, beside: ["acpx", "settle", "terminate"] },
-  legacy: { floor: 2, beside: ["acpx", "ownership", "reaper", "session-close", "settle", "terminate"] },
-  "legacy-leases": { floor: 2, beside: ["legacy", "settle"] },
+  "legacy-adoption": { floor: 2, beside: ["ownership", "session-close", "settle", "terminate"] },
+  "legacy-sessions": { floor: 2, beside: ["acpx", "legacy-adoption", "session-close"] },
+  "legacy-markers": { floor: 2, beside: ["legacy-adoption", "session-close"] },
+  "legacy-leases": { floor: 2, beside: ["legacy-adoption", "settle"] },
+  legacy: {
+    floor: 2,
+    beside: [
+      "acpx",
+      "legacy-adoption",
+      "legacy-leases",
+      "legacy-markers",
+      "legacy-sessions",
+      "reaper",
+      "session-close",
+    ],
+  },
   lifecycle: {
     floor: 2,
     beside: [
@@ -106,7 +120,6 @@ export const floors: Readonly<Record<string, Place>> = {
       "acpx-options",
       "launches",
       "legacy",
-      "legacy-leases",
       "owned-sessions",
       "ownership",
       "reaper",
