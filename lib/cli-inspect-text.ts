@@ -29,6 +29,7 @@ export function inspectText(style: TextStyle, report: InspectReport, withArgv: b
 }
 
 const LABEL = 12;
+const NARROW = 100;
 
 function field(style: TextStyle, label: string, text: string): string {
   return `  ${paint(style, "dim", label.padEnd(LABEL - 2))}${wrap(style, visible(style, text), LABEL)}`;
@@ -39,7 +40,7 @@ function processLines(style: TextStyle, process: InspectedProcess): string[] {
   const lines = [paint(style, "bold", `process ${pid}`)];
   if (found === "live") {
     lines.push(field(style, "program", executable ?? program ?? "not readable"));
-    if (argv !== undefined) lines.push(field(style, "argv", commandLine({ ...style, unicode: true }, argv)));
+    if (argv !== undefined) lines.push(field(style, "argv", commandLine(style, argv)));
     lines.push(
       field(
         style,
@@ -124,9 +125,13 @@ const OUTCOMES: Readonly<Record<Check["outcome"], Colour>> = {
 
 function checkLines(style: TextStyle, checks: readonly Check[]): string[] {
   const [name, outcome] = [15, 14];
+  // Ids and hashes need a line's room: on a narrow terminal they get the line below.
+  const below = (style.width ?? Infinity) < NARROW;
+  const hang = below ? 6 : 4 + name + outcome;
   return checks.map((check) => {
-    const mark = paint(style, OUTCOMES[check.outcome], check.outcome.padEnd(outcome));
-    return `    ${check.name.padEnd(name)}${mark}${wrap(style, visible(style, check.detail), 4 + name + outcome)}`;
+    const mark = paint(style, OUTCOMES[check.outcome], check.outcome.padEnd(below ? 0 : outcome));
+    const gap = below ? `\n${" ".repeat(hang)}` : "";
+    return `    ${check.name.padEnd(name)}${mark}${gap}${wrap(style, visible(style, check.detail), hang)}`;
   });
 }
 

@@ -17,9 +17,7 @@ export function statusText(style: TextStyle, report: StatusReport, withArgv: boo
   }
   if (lines.length > 0) lines.push("");
   const where = visible(style, report.stateDir);
-  lines.push(
-    wrap(style, leases.length === 0 ? `No open leases in ${where}.` : `${sum(leases)} In ${where}.`),
-  );
+  lines.push(wrap(style, sum(leases, where)));
   if (endedCount > ended.length) {
     const hint = `${count(endedCount, "lease has", "leases have")} ended in the last days: status --ended`;
     lines.push(paint(style, "dim", wrap(style, hint)));
@@ -28,13 +26,14 @@ export function statusText(style: TextStyle, report: StatusReport, withArgv: boo
   return lines.join("\n");
 }
 
-function sum(leases: readonly LiveLeaseReport[]): string {
+function sum(leases: readonly LiveLeaseReport[], where: string): string {
+  if (leases.length === 0) return `No open leases in ${where}.`;
   const kinds = (["owned", "gone", "foreign", "unknown"] as const).flatMap((kind) => {
     const number = leases.filter(({ verdict }) => verdict.kind === kind).length;
     return number === 0 ? [] : [`${number} ${kind}`];
   });
   const processes = leases.reduce((total, { members }) => total + members.length, 0);
-  return `${count(leases.length, "open lease")}: ${kinds.join(", ")}. ${count(processes, "process", "processes")}.`;
+  return `${count(leases.length, "open lease")} in ${where}: ${kinds.join(", ")}; ${count(processes, "process", "processes")}.`;
 }
 
 /** Only what is not as it should be. */

@@ -48,11 +48,11 @@ export function treeLines(style: TextStyle, lease: LiveLeaseReport, withArgv: bo
     if (drawn.has(node)) return;
     drawn.add(node);
     lines.push(nodeLine(style, node, indent + joint, withArgv));
-    const below = indent + (joint === "" ? "" : style.unicode ? "│  " : "|  ");
+    const below = indent + (joint === "" ? "" : style.boxes ? "│  " : "|  ");
     const inner = joint === lastJoint(style) ? indent + "   " : below;
     const children = inOrder(nodes.filter((one) => one.process.ppid === node.process.pid && one !== node));
     children.forEach((child, index) => {
-      draw(child, inner, index === children.length - 1 ? lastJoint(style) : style.unicode ? "├─ " : "|- ");
+      draw(child, inner, index === children.length - 1 ? lastJoint(style) : style.boxes ? "├─ " : "|- ");
     });
   };
   for (const top of inOrder(nodes.filter(isTop))) draw(top, "  ", "");
@@ -60,7 +60,7 @@ export function treeLines(style: TextStyle, lease: LiveLeaseReport, withArgv: bo
   return lines;
 }
 
-const lastJoint = ({ unicode }: TextStyle): string => (unicode ? "└─ " : "`- ");
+const lastJoint = ({ boxes }: TextStyle): string => (boxes ? "└─ " : "`- ");
 
 function inOrder(nodes: readonly Node[]): Node[] {
   return [...nodes].sort((a, b) => a.process.pid - b.process.pid);

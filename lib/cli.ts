@@ -36,10 +36,12 @@ function styleOf(stream: NodeJS.WriteStream): TextStyle {
   const { env } = process;
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
   const terminal = stream.isTTY;
+  const unicode = /utf-?8/i.test(locale) || process.platform === "win32";
   return {
     width: terminal ? stream.columns || 80 : undefined,
     colour: terminal && !env["NO_COLOR"] && env["TERM"] !== "dumb",
-    unicode: terminal && (/utf-?8/i.test(locale) || process.platform === "win32"),
+    unicode,
+    boxes: terminal && unicode,
   };
 }
 
@@ -49,7 +51,7 @@ function print(text: string): void {
 
 function complain(text: string): void {
   const { width, unicode } = styleOf(process.stderr);
-  const plain = { width, unicode, colour: false };
+  const plain = { width, unicode, colour: false, boxes: false };
   process.stderr.write(`${wrap(plain, `acpx-lifecycle: ${visible(plain, text)}`, 2, 0)}\n`);
 }
 

@@ -13,7 +13,7 @@ import { createLeaseStore, type LeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
 import { hostId, lookAtOwner, type OwnerLiveness } from "./owner-lock.js";
 import { examineRoot, examineTree, type OwnedProcessTree } from "./ownership.js";
-import { observe, sharedCensus } from "./process.js";
+import { observe, sharedCensus, takeCensus, type Census } from "./process.js";
 import type { Reaper } from "./reaper.js";
 import { findStateDir, type StateDir } from "./state-dir.js";
 import { reaperOf, type StateDirReaperContext } from "./state-dir-reaper.js";
@@ -44,7 +44,8 @@ function realRoot(path: string): string[] {
 export class LeaseView {
   /** Refuses every change. */
   readonly store: LeaseStore;
-  readonly census;
+  /** Taken once: a report is about one moment. */
+  readonly census: () => Promise<Observed<Census>>;
   /** Who looks. */
   readonly observer = observe(addon);
   readonly #context: Omit<StateDirReaperContext, "store">;
@@ -59,7 +60,8 @@ export class LeaseView {
     const { observer } = this;
     const host = hostId();
     this.store = leaseReader(stateDir);
-    this.census = sharedCensus(addon, observer);
+    let census: Promise<Observed<Census>> | undefined;
+    this.census = () => (census ??= takeCensus(addon, observer));
     this.#context = {
       native: addon,
       census: this.census,
@@ -99,6 +101,7 @@ export class LeaseView {
   /** The sweep that a gateway makes at its start. Throws LifecycleError ERR_STATE_DIR. */
   async reaper(): Promise<Reaper> {
     const store = await createLeaseStore({ stateDir: this.stateDir.path });
-    return reaperOf(this.stateDir, { ...this.#context, store });
+    const census = sharedCensus(addon, this.observer);
+    return reaperOf(this.stateDir, { ...this.#context, store, census });
   }
 }

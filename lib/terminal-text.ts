@@ -9,6 +9,8 @@ export interface TextStyle {
   readonly colour: boolean;
   /** False: ASCII only. */
   readonly unicode: boolean;
+  /** Lines drawn by box characters, not by ASCII; implies `unicode`. */
+  readonly boxes: boolean;
 }
 
 export type Colour = "red" | "green" | "yellow" | "cyan" | "bold" | "dim";
