@@ -12,7 +12,7 @@ import { notYounger } from "./identity.js";
 import { wrapperIn } from "./legacy-record.js";
 import type { LegacyContext } from "./legacy-adoption.js";
 import { openLease, type AcpxProcessLease } from "./lease.js";
-import { isUuid } from "./lease-format.js";
+import { packLease, unpackLease } from "./lease-format.js";
 import { isUnder } from "./image-check.js";
 import type { Native } from "./native.js";
 import { lookAt, observe } from "./process.js";
@@ -20,6 +20,8 @@ import { settleLost } from "./settle.js";
 import { errnoOf, readSmall } from "./state-file.js";
 
 const FILE = "process-leases.json";
+/** Whether a lease is whole does not depend on who looks. */
+const SOME_TOKEN = "any";
 /** Bytes; some thousand times what a busy gateway leaves there. */
 const SIZE_LIMIT = 16 * 1024 * 1024;
 
@@ -50,23 +52,18 @@ export async function takeOverLeases(context: LegacyContext, stateDir: string): 
   }
 }
 
-/** Entries that are not whole are none, as to those releases. */
 function formerLeases(file: unknown): readonly FormerLease[] {
   const entries: unknown = Array.isArray(file) ? file : (file as { leases?: unknown } | null)?.leases;
   if (!Array.isArray(entries)) throw new Error("it holds no list of leases");
   return entries.filter(isFormerLease).filter(({ state }) => state === "open" || state === "closing");
 }
 
+/** What is not whole is no lease, as to those releases. */
 function isFormerLease(value: unknown): value is FormerLease {
   if (typeof value !== "object" || value === null) return false;
-  const { leaseId, gatewayInstanceId, rootPid, startedAt, ...rest } = value as Record<string, unknown>;
-  const { sessionKey, wrapperRoot, wrapperPath } = rest;
-  return (
-    isUuid(leaseId) &&
-    isUuid(gatewayInstanceId) &&
-    [sessionKey, wrapperRoot, wrapperPath].every((text) => typeof text === "string") &&
-    [rootPid, startedAt].every((number) => Number.isSafeInteger(number) && (number as number) >= 0)
-  );
+  const former = value as FormerLease;
+  const names = Number.isSafeInteger(former.rootPid) && typeof former.wrapperRoot === "string";
+  return names && unpackLease(packLease(leaseFor(former, SOME_TOKEN))).ok;
 }
 
 async function takeOver(context: LegacyContext, former: FormerLease): Promise<void> {
@@ -95,7 +92,8 @@ type Found =
   | { readonly kind: "gone" | "left-alone"; readonly because: string };
 
 function lookFor({ native }: LegacyContext, former: FormerLease): Found {
-  if (former.rootPid <= 1) return { kind: "gone", because: "It names no process." };
+  if (former.rootPid <= 1 || former.rootPid > 0x7fff_ffff)
+    return { kind: "gone", because: "It names no process." };
   const observer = observe(native);
   const { evidence, handle } = lookAt(native, observer, former.rootPid);
   handle?.close();

@@ -182,7 +182,17 @@ describe("the lease file of OpenClaw releases", () => {
     const gone = formerLease({ rootPid: 2 ** 22 + 7 });
     const unknown = formerLease();
     const over = ["closed", "lost"].map((state) => formerLease({ state, rootPid: process.pid }));
-    await upgrade({ version: 1, leases: [gone, unknown, ...over, null, 7, { leaseId: "../../x" }] });
+    const broken = [
+      { leaseId: "../../x" },
+      { sessionKey: "" },
+      { startedAt: 1e300 },
+      { rootPid: -1.5 },
+      { wrapperRoot: 7 },
+    ].map(formerLease);
+    const huge = formerLease({ rootPid: 2 ** 40 });
+    await upgrade({ version: 1, leases: [null, 7, [], ...broken, gone, unknown, huge, ...over] });
+    expect((await leaseOf(huge))?.state).toBe("lost");
+    expect(await Promise.all(broken.map(leaseOf))).toEqual(broken.map(() => undefined));
     expect((await leaseOf(gone))?.state).toBe("lost");
     expect((await leaseOf(unknown))?.state).toBe("lost");
     expect(await Promise.all(over.map(leaseOf))).toEqual([undefined, undefined]);
