@@ -37,10 +37,15 @@ export function reaperOf({ path }: StateDir, context: StateDirReaperContext): Re
   });
 }
 
-/** Whether a process of that number and start tick is alive here. */
+/**
+ * Whether a process of that number and start tick is alive here. A zombie is not, however long it stays: a container's
+ * first process may never wait for the orphans that it inherits.
+ */
 function runsSince(pid: number, ticks: number): boolean {
   const opened = addon.open(pid);
   if (!opened.ok) return opened.reason !== "gone";
+  const reading = opened.value.read([]);
   opened.value.close();
-  return startTicks(opened.value.token) === ticks;
+  if (!reading.ok) return reading.reason !== "gone";
+  return startTicks(reading.value.token) === ticks;
 }
