@@ -73,9 +73,6 @@ function openLines(
     ...(tree.length === 0
       ? [field(style, "processes", "none found")]
       : [`  ${paint(style, "dim", "processes")}`, ...tree]),
-    ...lease.unproven.map(({ pid, verdict }) =>
-      field(style, String(pid), `${verdict.kind}: ${verdict.because}`),
-    ),
   ];
 }
 
@@ -148,13 +145,15 @@ function consequence({ kind }: VerdictReport): string {
   }
 }
 
-function whoMayEnd({ owner }: LeaseReport): string {
+function whoMayEnd({ owner, unproven }: InspectedLease): string {
   switch (owner.liveness) {
     case "alive":
       return "Only its own gateway ends this lease.";
     case "dead":
     case "dead-elsewhere":
-      return "Its gateway is dead: acpx-lifecycle reap settles it.";
+      return unproven.length === 0
+        ? "Its gateway is dead: acpx-lifecycle reap settles it."
+        : "Its gateway is dead: acpx-lifecycle reap ends what is proven. The rest only you can know: if it is yours, end it by hand, then reap again.";
     case "unknown":
       return "Nobody ends it until it is known whether its gateway lives.";
   }

@@ -45,30 +45,25 @@ export interface Surroundings {
 
 export const HELP = `Usage: acpx-lifecycle <command> [options]
 
-Shows, explains and ends agent processes by the leases that own them.
-Signals nothing that it cannot prove to be its own.
+  status                 open leases and their live processes
+  inspect <subject>      a lease id, pid or session key: every check, what follows
+  reap                   end what dead gateways left behind, and nothing else
+  run -- <command> ...   run a command under a lease, in the foreground
+  doctor                 what works here, what does not, and what helps
 
-Commands
-  status                    open leases with their live processes
-  inspect <lease|pid|session>
-                            every check: why it is ours, or why it is not
-  reap                      end what dead gateways left behind
-  run -- <command> [args]   run a command under a lease, in the foreground
-  doctor                    what works here, what does not, and what helps
-
-Options
-  --state-dir <dir>         where the leases are [$${STATE_DIR}]
-  --wrapper-root <dir>      where wrappers may be; repeatable
-                            [$${WRAPPER_ROOT}, <state-dir>/wrappers]
-  --json                    a report for programs
-  --argv                    status, inspect: whole command lines
-  --ended                   status: ended leases too
-  --dry-run                 reap: say what would be done
-  --session-key <key>       run: the session that the lease is for
+  --state-dir <dir>      where leases are [$${STATE_DIR}, else per user]
+  --wrapper-root <dir>   where wrappers may be; repeatable
+                         [$${WRAPPER_ROOT}, <state-dir>/wrappers]
+  --json                 a report for programs
+  --argv                 status, inspect: whole command lines
+  --ended                status: ended leases too
+  --dry-run              reap: only say what would be done
+  --session-key <key>    run: the session that the lease is for
   --help, --version
 
-Exit: 0 done, 1 see the report, 2 could not look, 64 wrong usage;
-run: as its command did, 125 if it could not be launched.`;
+Exit code: 0 done, 1 see the report, 2 could not look, 64 wrong usage.
+run: as its command; 125 if it could not be launched, 126 and 127 as in a shell.
+Nothing is ever signalled that is not provably of a lease of this directory.`;
 
 const OPTIONS = {
   "state-dir": { type: "string" },

@@ -48,8 +48,7 @@ export function leftText(style: TextStyle, leaseId: string, because: string): st
 /** After plan and progress: the sum, and what is left to do. */
 export function sweptText(style: TextStyle, report: SweepReport): string {
   if (report.kind === "busy") return "Another sweep began meanwhile; nothing was done here.";
-  const { settled, left } = report;
-  const deaths = settled.reduce((total, lease) => total + lease.deaths.length, 0);
+  const { settled, left, deaths } = report;
   const lines = [
     `${count(settled.length, "lease")} settled, ${count(deaths, "process", "processes")} ended.`,
   ];

@@ -37,6 +37,7 @@ export async function reap(
     left: swept?.left ?? [],
     held: swept?.held ?? [],
     notInspected: swept?.notInspected ?? [],
+    deaths: swept?.deaths ?? 0,
   });
   if (view === undefined) return reportOf(request.dryRun, undefined);
   const plan = reportOf(true, await view.rehearsal().sweep({ dryRun: true }));

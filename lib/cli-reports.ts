@@ -140,6 +140,8 @@ export interface SweepReport extends StateDirReport {
   /** Not to be ended: the gateway lives, or nobody can tell. */
   readonly held: readonly ReapReportLine[];
   readonly notInspected: readonly { readonly leaseId: string; readonly because: string }[];
+  /** Processes that were seen to die after a signal, of leases that were left open too. */
+  readonly deaths: number;
 }
 
 export interface DoctorReport extends StateDirReport {

@@ -37,7 +37,10 @@ export function treeLines(style: TextStyle, lease: LiveLeaseReport, withArgv: bo
   const nodes: Node[] = [
     ...lease.members.map((process) => ({ process, remark: "" })),
     ...lease.detached.map((process) => ({ process, remark: "opted out: left alone" })),
-    ...lease.unproven.map((process) => ({ process, remark: `${process.verdict.kind}: never signalled` })),
+    ...lease.unproven.map((process) => ({
+      process,
+      remark: `${process.verdict.kind}: ${process.verdict.because}`,
+    })),
   ];
   const pids = new Set(nodes.map(({ process }) => process.pid));
   const isTop = ({ process: { pid, ppid } }: Node) => ppid === pid || !pids.has(ppid);
@@ -70,7 +73,7 @@ function nodeLine(style: TextStyle, { process, remark }: Node, before: string, w
   const hang = before.length + 8;
   const argv = process.argv ?? [];
   const named = withArgv && argv.length > 0 ? commandLine(style, argv) : visible(style, process.program);
-  const shown = wrap(style, remark === "" ? named : `${named} (${remark})`, hang);
+  const shown = wrap(style, remark === "" ? named : `${named} (${visible(style, remark)})`, hang);
   return `${paint(style, "dim", before)}${String(process.pid).padEnd(7)} ${shown}`;
 }
 
