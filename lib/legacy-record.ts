@@ -33,7 +33,7 @@ export interface LegacyView {
   readonly lease: AcpxProcessLease;
   /** As configured and as resolved: argv names a file as somebody wrote it. */
   readonly wrapperRoots: readonly string[];
-  /** Epoch milliseconds at the moment of the reading. */
+  /** Epoch milliseconds just before the reading: a delay in between makes a process look older, never younger. */
   readonly now: number;
 }
 
@@ -63,31 +63,29 @@ function ifRecorded(check: Check): LegacyCheck {
 /** USER_HZ, the unit of start times in proc_pid_stat(5), is 100 on every architecture that Node runs on. */
 const TICK_MS = 10;
 /**
- * acpx reads the clock when it hears of the spawn, which a busy event loop delays; and a leap second may lie between
- * then and now. Slewing needs no allowance: it moves the boot clock and the time of day together. After a step by more
- * than this the record agrees with nobody, and the process is left alone.
+ * acpx reads the clock when it hears of the spawn, which a busy event loop delays, and a leap second may have put the
+ * clock back since. Slewing needs no allowance: it moves the boot clock and the time of day together. After a step by
+ * more than this the record agrees with nobody, and the process is left alone.
  */
-const TOLERANCE_MS = 2_000;
+const EARLIER_MS = 2_000;
+/** Two roundings to a tick, and nothing else: who started after the record was made has only got the number. */
+const LATER_MS = 2 * TICK_MS;
 
 function checkStartTime({ startedAt }: LegacyProcess, reading: ProcessReading, now: number): LegacyCheck {
   const name = "start-time";
+  const { pid } = reading;
   const ticks = startTicks(reading.token);
   if (Number.isNaN(startedAt))
     return { name, outcome: "not-recorded", detail: "The record does not say when its process started." };
   if (ticks === undefined)
-    return { name, outcome: "unreadable", detail: `When process ${reading.pid} started could not be read.` };
-  const started = now - (reading.readAtTicks - ticks) * TICK_MS;
-  return {
-    name,
-    outcome: Math.abs(started - startedAt) <= TOLERANCE_MS ? "match" : "mismatch",
-    // Without the measured time, which no two looks agree on to the tick: a warning is given once per sentence.
-    detail: `Expected a start within ${TOLERANCE_MS} ms of the recorded time; process ${reading.pid} started ${direction(started - startedAt)}.`,
-  };
-}
-
-function direction(lateMs: number): string {
-  if (Math.abs(lateMs) <= TOLERANCE_MS) return "then";
-  return lateMs > 0 ? "later" : "earlier";
+    return { name, outcome: "unreadable", detail: `When process ${pid} started could not be read.` };
+  const laterMs = now - (reading.readAtTicks - ticks) * TICK_MS - startedAt;
+  // Without the measured times, which no two looks agree on to the tick: a warning is given once per sentence.
+  if (laterMs > LATER_MS)
+    return { name, outcome: "mismatch", detail: `Process ${pid} started later than the recorded one.` };
+  if (laterMs < -EARLIER_MS)
+    return { name, outcome: "mismatch", detail: `Process ${pid} started earlier than the recorded one.` };
+  return { name, outcome: "match", detail: `Process ${pid} started when the recorded one did.` };
 }
 
 function checkCommand({ argv }: LegacyProcess, { pid, argv: live }: ProcessReading): LegacyCheck {

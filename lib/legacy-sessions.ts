@@ -36,6 +36,7 @@ export async function processOfSession(
   const recorded = await recordedProcess(stores, acpxRecordId);
   if (recorded === undefined || (await isLeased(context, sessionKey, recorded.pid))) return undefined;
   const { pid } = recorded;
+  const now = Date.now();
   const { evidence, handle } = lookAt(context.native, observe(context.native), pid);
   if (evidence.kind === "absent") return undefined;
   const left = (because: string): UnleasedProcess => {
@@ -48,7 +49,7 @@ export async function processOfSession(
 
   const lease = adoption(context, sessionKey, recorded);
   const { wrapperRoots } = context;
-  const verdict = verifyLegacy(recorded, evidence, { lease, wrapperRoots, now: Date.now() });
+  const verdict = verifyLegacy(recorded, evidence, { lease, wrapperRoots, now });
   if (!verdict.verified) return left(verdict.because);
   const adopted = { ...lease, rootToken: evidence.reading.token };
   return {
