@@ -51,7 +51,7 @@ export const HELP = `Usage: acpx-lifecycle <command> [options]
   run -- <command> ...   run a command under a lease, in the foreground
   doctor                 what works here, what does not, and what helps
 
-  --state-dir <dir>      where leases are [$${STATE_DIR}, else per user]
+  --state-dir <dir>      the leases [$${STATE_DIR}, else per user]
   --wrapper-root <dir>   where wrappers may be; repeatable
                          [$${WRAPPER_ROOT}, <state-dir>/wrappers]
   --json                 a report for programs
