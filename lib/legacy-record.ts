@@ -65,7 +65,7 @@ const TICK_MS = 10;
 /**
  * acpx reads the clock when it hears of the spawn, which a busy event loop delays, and a leap second may have put the
  * clock back since. Slewing needs no allowance: it moves the boot clock and the time of day together. After a step by
- * more than this the record agrees with nobody, and the process is left alone.
+ * more than this the record does not even agree with its own process, which is then left alone.
  */
 const EARLIER_MS = 2_000;
 /** Two roundings to a tick, and nothing else: who started after the record was made has only got the number. */
