@@ -36,6 +36,9 @@ vi.mock("node:fs/promises", async (original) => {
 
 const mkfifo = async (path: string) => promisify(execFile)("mkfifo", [path]);
 
+// Thousands of small files on whatever disk the temp directory is.
+vi.setConfig({ testTimeout: 120_000 });
+
 let stateDir: string;
 let store: LeaseStore;
 const at = (...names: string[]) => join(stateDir, "leases", ...names);
