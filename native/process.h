@@ -124,7 +124,9 @@ class Process {
   // The stat line of a process that was alive after it was read.
   Result<StatLine> living() const;
   // One attempt; nullopt when an exec came in between.
-  std::optional<Result<ProcessReading>> readOnce(const std::vector<std::string>& names) const;
+  // `lastly`: what cannot be read whole by now never will be.
+  std::optional<Result<ProcessReading>> readOnce(const std::vector<std::string>& names,
+                                                 bool lastly) const;
   // Every member of the group, each pinned and looked at, for kernels that cannot signal a pinned
   // group.
   Result<Delivery> signalMembers(int signo) const;

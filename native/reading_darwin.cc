@@ -90,7 +90,7 @@ Result<ProcessReading> Process::read(const std::vector<std::string>& names) cons
   std::optional<Result<ProcessReading>> reading;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (attempt > 0) waitForExec();
-    std::optional<Result<ProcessReading>> next = readOnce(names);
+    std::optional<Result<ProcessReading>> next = readOnce(names, attempt + 1 == kAttempts);
     if (!next) continue;
     reading.emplace(std::move(*next));
     // A stack that makes no sense may be one that exec has not filled yet.
@@ -101,8 +101,8 @@ Result<ProcessReading> Process::read(const std::vector<std::string>& names) cons
   return std::move(*reading);
 }
 
-std::optional<Result<ProcessReading>> Process::readOnce(
-    const std::vector<std::string>& names) const {
+std::optional<Result<ProcessReading>> Process::readOnce(const std::vector<std::string>& names,
+                                                        bool) const {
   constexpr Fault kGone{Reason::gone, ESRCH, "proc_pidinfo"};
   const Result<KernelIdentity> before = identify(pid_, Zombies::excluded);
   if (!before.ok()) return before.fault();

@@ -17,6 +17,8 @@ namespace {
 // closing, as every spawn does, arrives in between: no argv yet and no environment. Together some
 // 20 ms.
 constexpr int kAttempts = 24;
+// An exec fills the memory of its image in microseconds; what is torn for longer stays so.
+constexpr int kTornAttempts = 6;
 constexpr int kBriefAttempts = 4;
 
 constexpr std::string_view kDeleted = " (deleted)";
@@ -70,7 +72,7 @@ bool sameExecutable(const Observed<Executable>& left, const Observed<Executable>
 }
 
 // nullopt when the image changed meanwhile, or is not complete yet.
-std::optional<Image> readImage(int directory) {
+std::optional<Image> readImage(int directory, bool lastly) {
   const Result<StatLine> before = readStat(directory, "stat");
   Image image{
       {}, readExecutable(directory), readAll(directory, "cmdline"), readAll(directory, "environ")};
@@ -83,7 +85,10 @@ std::optional<Image> readImage(int directory) {
   // Whoever may read the environment may see where it lies, so its length is known: a shorter one
   // is that of a memory that went away while it was read.
   const uint64_t expected = image.layout.environmentEnd - image.layout.environmentStart;
-  if (image.environment.ok() && image.environment->size() != expected) return std::nullopt;
+  const bool torn = image.environment.ok() && image.environment->size() != expected;
+  if (torn && !lastly) return std::nullopt;
+  // A process may have unmapped a part of it for good: that hides its environment, not the process.
+  if (torn) image.environment = Fault{Reason::garbled, 0, "environ"};
   const bool unfilled = image.environment.ok() && image.layout.environmentEnd == 0;
   if (unfilled && !before->kernelThread) return std::nullopt;
   return image;
@@ -113,14 +118,14 @@ Observed<std::vector<std::optional<std::string>>> environmentOf(
 Result<ProcessReading> Process::read(const std::vector<std::string>& names) const {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (attempt > 0) waitForExec(attempt);
-    std::optional<Result<ProcessReading>> reading = readOnce(names);
+    std::optional<Result<ProcessReading>> reading = readOnce(names, attempt >= kTornAttempts);
     if (reading) return std::move(*reading);
   }
   return Fault{Reason::garbled, 0, "exec"};
 }
 
-std::optional<Result<ProcessReading>> Process::readOnce(
-    const std::vector<std::string>& names) const {
+std::optional<Result<ProcessReading>> Process::readOnce(const std::vector<std::string>& names,
+                                                        bool lastly) const {
   const Result<StatLine> first = living();
   if (!first.ok()) return first.fault();
 
@@ -139,7 +144,7 @@ std::optional<Result<ProcessReading>> Process::readOnce(
   // The thread ended, unless we are out of descriptors.
   if (!directory && errno != ENOENT && errno != ESRCH) return faultOf(errno, "task");
   if (!directory) return std::nullopt;
-  const std::optional<Image> image = readImage(directory.get());
+  const std::optional<Image> image = readImage(directory.get(), lastly);
   const Result<StatLine> thread = readStat(directory.get(), "stat");
   struct stat owner;
   const bool owned = fstat(directory_, &owner) == 0;
