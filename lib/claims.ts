@@ -1,13 +1,13 @@
 /**
  * The files by which gateway and supervisor agree on a launch: the claim that lets the adapter start, the report
- * that it runs, and the list of processes that opted out. Named `<pid>.<start ticks>` of the supervisor; each
- * appears whole or not at all.
+ * that it runs, and the list of processes that opted out. Named `<pid>.<start number>` of the supervisor;
+ * each appears whole or not at all.
  */
 import { watch, type FSWatcher } from "node:fs";
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { parseStartToken, startTicks, type ProcessIdentity } from "./identity.js";
+import { parseStartToken, startNumber, type ProcessIdentity } from "./identity.js";
 import type { GatewayInstanceId } from "./lease.js";
 import { ignore, readSmall, stateError, writeNew } from "./state-file.js";
 
@@ -135,9 +135,9 @@ export function watchClaims(claimsDir: string): ClaimWatch {
 }
 
 function nameOf(root: ProcessIdentity): string {
-  const ticks = startTicks(root.token);
-  if (ticks === undefined) throw new TypeError(`not a start token with ticks: ${root.token}`);
-  return `${root.pid}.${ticks}`;
+  const start = startNumber(root.token);
+  if (start === undefined) throw new TypeError(`not a start token: ${root.token}`);
+  return `${root.pid}.${start}`;
 }
 
 /** "" for what is not there or not to be trusted: a link, a pipe, somebody else's, or too large. */

@@ -88,6 +88,15 @@ export function startTicks(token: string): number | undefined {
   return parsed?.platform === "linux" ? parsed.ticks : undefined;
 }
 
+/**
+ * The number that tells apart the processes of one boot that had the same pid, and orders their starts: ticks on Linux,
+ * unique id on macOS. The names of claim files have it.
+ */
+export function startNumber(token: string): number | undefined {
+  const parsed = parseStartToken(token);
+  return parsed?.platform === "darwin" ? Number(parsed.unique) : parsed?.ticks;
+}
+
 /** Whether the process of `a` may be as old as that of `b`, or older. `undefined`: not comparable. */
 export function notYounger(a: string, b: string): boolean | undefined {
   const first = parseStartToken(a);

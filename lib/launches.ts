@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
 import type { Observed, ProcessReading } from "./evidence.js";
-import { startTicks, type ProcessIdentity } from "./identity.js";
+import { notYounger, type ProcessIdentity } from "./identity.js";
 import { openLease, type AcpxProcessLease, type LeaseEvent } from "./lease.js";
 import { advance } from "./lease-store.js";
 import type { ProcessHandle } from "./native.js";
@@ -324,13 +324,11 @@ function wrapperName(wrapperRoot: string, command: string): string | undefined {
 
 /** The report only wakes us; what counts is what the kernel says of the process that it names. */
 function isAdapterOf(root: ProcessIdentity, adapter: ProcessReading): boolean {
-  const started = startTicks(adapter.token);
   return (
     adapter.ppid === root.pid &&
     adapter.uid === process.geteuid?.() &&
     adapter.pgid === adapter.pid &&
-    started !== undefined &&
-    started >= (startTicks(root.token) ?? Infinity)
+    notYounger(root.token, adapter.token) === true
   );
 }
 

@@ -3,7 +3,7 @@
  * proofs. A table never proves anything; it only says where to look.
  */
 import type { Evidence, Fault, LiveEvidence, ProcessReading, Snapshot } from "./evidence.js";
-import { startTicks } from "./identity.js";
+import { startNumber } from "./identity.js";
 import { byParent, optedOut, sessionKinship, strangersAmong, type Kinship } from "./kinship.js";
 import type { AcpxProcessLease } from "./lease.js";
 import {
@@ -16,8 +16,14 @@ import {
   type Verdict,
 } from "./verdict.js";
 
-/** Everybody below `pids` (who are left out themselves). A stale table may show loops. */
-export function descendantsOf(snapshot: Pick<Snapshot, "pid" | "ppid">, pids: readonly number[]): number[] {
+type Parents = Pick<Snapshot, "pid" | "ppid">;
+
+/** A sweep asks one table about a thousand leases. */
+const childrenOfTable = new WeakMap<Parents, ReadonlyMap<number, readonly number[]>>();
+
+function childrenIn(snapshot: Parents): ReadonlyMap<number, readonly number[]> {
+  const known = childrenOfTable.get(snapshot);
+  if (known !== undefined) return known;
   const children = new Map<number, number[]>();
   snapshot.pid.forEach((pid, row) => {
     const ppid = snapshot.ppid[row] ?? 0;
@@ -25,6 +31,13 @@ export function descendantsOf(snapshot: Pick<Snapshot, "pid" | "ppid">, pids: re
     if (siblings === undefined) children.set(ppid, [pid]);
     else siblings.push(pid);
   });
+  childrenOfTable.set(snapshot, children);
+  return children;
+}
+
+/** Everybody below `pids` (who are left out themselves). A stale table may show loops. */
+export function descendantsOf(snapshot: Parents, pids: readonly number[]): number[] {
+  const children = childrenIn(snapshot);
   const family = new Set(pids);
   // A set iterates over what is added on the way, and takes nobody twice: a loop ends.
   for (const pid of family) for (const child of children.get(pid) ?? []) family.add(child);
@@ -39,7 +52,7 @@ export function descendantsOf(snapshot: Pick<Snapshot, "pid" | "ppid">, pids: re
 export function childrenFirst<T extends { readonly reading: Pick<ProcessReading, "pid" | "ppid" | "token"> }>(
   members: readonly T[],
 ): T[] {
-  const born = new Map(members.map((member) => [member, startTicks(member.reading.token) ?? 0]));
+  const born = new Map(members.map((member) => [member, startNumber(member.reading.token) ?? 0]));
   const youngestFirst = [...members].sort((a, b) => (born.get(b) ?? 0) - (born.get(a) ?? 0));
   const byPid = new Map(members.map((member) => [member.reading.pid, member]));
   const parentOf = ({ reading }: T) => (reading.ppid === reading.pid ? undefined : byPid.get(reading.ppid));

@@ -2,7 +2,7 @@
  * The sweep of one state directory: who counts as dead, how sweeps exclude each other, and what is tidied up after
  * them, all by the files in it.
  */
-import { startTicks } from "./identity.js";
+import { startNumber } from "./identity.js";
 import * as addon from "./native.js";
 import { lookAtOwner, removeDeadOwnerLocks, withSweepLock } from "./owner-lock.js";
 import type { LeaseOwner } from "./owner-liveness.js";
@@ -38,7 +38,7 @@ export function reaperOf({ path }: StateDir, context: StateDirReaperContext): Re
 }
 
 /**
- * Whether a process of that number and start tick is alive here. A zombie is not, however long it stays: a container's
+ * Whether a process of that number and start number is alive here. A zombie is not, however long it stays: a container's
  * first process may never wait for the orphans that it inherits.
  */
 function runsSince(pid: number, ticks: number): boolean {
@@ -47,5 +47,5 @@ function runsSince(pid: number, ticks: number): boolean {
   const reading = opened.value.read([]);
   opened.value.close();
   if (!reading.ok) return reading.reason !== "gone";
-  return startTicks(reading.value.token) === ticks;
+  return startNumber(reading.value.token) === ticks;
 }

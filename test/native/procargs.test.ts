@@ -29,7 +29,7 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "acpx-procargs-"));
   const flags = ["-std=c++17", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
   const sources = ["test/native/procargs_print.cc", "native/decode.cc"].map((file) => join(root, file));
-  execFileSync(process.env.CXX ?? "c++", [
+  execFileSync(process.env["CXX"] ?? "c++", [
     ...flags,
     `-I${join(root, "native")}`,
     "-o",

@@ -6,6 +6,7 @@ import {
   notYounger,
   parseStartToken,
   sameScope,
+  startNumber,
   startTicks,
 } from "../../lib/identity.js";
 import { ages, comparisons } from "../cases/identity-tokens.js";
@@ -29,6 +30,12 @@ test("start ticks are numbers on Linux and absent elsewhere", () => {
   expect(startTicks(token(1234, 5))).toBe(1234);
   expect(startTicks(`darwin;boot=${BOOT};unique=1234`)).toBeUndefined();
   expect(startTicks("linux;ticks=1234")).toBeUndefined();
+});
+
+test("a start number is the ticks on Linux and the unique id on macOS", () => {
+  expect(startNumber(token(1234, 5))).toBe(1234);
+  expect(startNumber(`darwin;boot=${BOOT};unique=1234`)).toBe(1234);
+  expect(startNumber("linux;ticks=1234")).toBeUndefined();
 });
 
 test("no text makes the parser throw, and only the exact format is a token", () => {
