@@ -4,10 +4,11 @@
  */
 import { randomUUID } from "node:crypto";
 
+import { startAdapter } from "./adapter-start.js";
 import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
-import type { Observed, ProcessReading } from "./evidence.js";
-import { notYounger, type ProcessIdentity } from "./identity.js";
+import type { Observed } from "./evidence.js";
+import type { ProcessIdentity } from "./identity.js";
 import { openLease, type AcpxProcessLease, type LeaseEvent } from "./lease.js";
 import { advance } from "./lease-store.js";
 import type { ProcessHandle } from "./native.js";
@@ -49,8 +50,8 @@ export interface LaunchContext extends SettleContext {
 const PREPARED_MS = 60_000;
 
 interface Launch {
-  readonly leaseId: string;
-  readonly sessionKey: string;
+  /** As this process published it last: a store that fails meanwhile takes no agent out of our sight. */
+  lease: AcpxProcessLease;
   readonly preparedAt: number;
   readonly wrapper?: InstalledWrapper;
   readonly ending: PromiseWithResolvers;
@@ -112,8 +113,7 @@ export class Launches {
       );
     }
     this.#launches.set(request.launchId, {
-      leaseId: lease.leaseId,
-      sessionKey: lease.sessionKey,
+      lease,
       preparedAt: performance.now(),
       ending: withResolvers(),
       ...(wrapper === undefined ? {} : { wrapper }),
@@ -129,6 +129,7 @@ export class Launches {
   pin(launchId: string, pid: number): PinnedLaunch {
     const opened = this.context.native.open(pid);
     const launch = this.#launches.get(launchId);
+    if (opened.ok && launch === undefined) opened.value.close();
     if (opened.ok && launch !== undefined) launch.handle = opened.value;
     return { launchId, pid, opened };
   }
@@ -169,22 +170,23 @@ export class Launches {
       rootToken: root.token,
       ...(leadsGroup ? { processGroupId: root.pgid } : {}),
     });
-    const noted = this.context.noteLease(launch.sessionKey, launch.leaseId);
-    if (wrapper !== undefined) await this.#letGo(launch, identity, handle);
+    const noted = this.context.noteLease(launch.lease.sessionKey, launch.lease.leaseId);
+    if (wrapper !== undefined) await this.#startAdapter(launch, { ...identity, handle });
     await noted;
     announce({
       type: "launch-admitted",
-      leaseId: launch.leaseId,
+      leaseId: launch.lease.leaseId,
       rootPid: root.pid,
       ...(launch.adapter === undefined ? {} : { adapterPid: launch.adapter.pid }),
     });
   }
 
-  /** The spawn failed: nothing runs under this lease. */
+  /** The spawn failed: nothing runs under this lease, unless it was spawned after all. */
   async failed(launchId: string): Promise<void> {
     const launch = this.#launches.get(launchId);
     if (launch === undefined) return;
-    await this.#abandon(launchId, launch, "the spawn failed");
+    if (launch.handle === undefined) await this.#abandon(launchId, launch, "the spawn failed");
+    else await this.settle(launch.lease.leaseId, "its spawn was reported as failed");
   }
 
   /** The parent's wait has seen the root end: the only place where its way of ending is known. */
@@ -192,9 +194,11 @@ export class Launches {
     const launch = this.#launches.get(launchId);
     if (launch === undefined) return undefined;
     launch.ending.resolve(ending);
-    const settlement = await this.settle(launch.leaseId, "its root ended", ending);
-    await this.#forget(launchId, launch);
-    return settlement;
+    try {
+      return await this.settle(launch.lease.leaseId, "its root ended", ending);
+    } finally {
+      await this.#forget(launchId, launch);
+    }
   }
 
   /** Ends the tree of one lease of this process; concurrent calls join. */
@@ -215,13 +219,16 @@ export class Launches {
     const now = performance.now();
     for (const launch of this.#launches.values()) {
       const { adapter, seenAt, preparedAt } = launch;
-      if (launch.sessionKey !== sessionKey || adapter === undefined) continue;
+      if (launch.lease.sessionKey !== sessionKey || adapter === undefined) continue;
       const pause = Math.min(Math.max((now - preparedAt) / 8, 1_000), 60_000);
       if (seenAt !== undefined && now - seenAt < pause) continue;
       const seen = adapter.read([]);
       if (!seen.ok) continue;
       launch.seenAt = now;
-      await advance(this.context.store, launch.leaseId, { type: "seen", seenTicks: seen.value.readAtTicks });
+      await advance(this.context.store, launch.lease.leaseId, {
+        type: "seen",
+        seenTicks: seen.value.readAtTicks,
+      });
     }
     await this.giveUpPrepared();
   }
@@ -239,6 +246,12 @@ export class Launches {
     return this.#byLease(leaseId)?.handle;
   }
 
+  /** Those of a session that this process started and has not seen end. */
+  leasesOf(sessionKey: string): AcpxProcessLease[] {
+    const leases = [...this.#launches.values()].map(({ lease }) => lease);
+    return leases.filter((lease) => lease.sessionKey === sessionKey);
+  }
+
   /** Waits for endings under way; agents that still run are left alone. */
   async dispose(): Promise<void> {
     await Promise.allSettled(this.#settling.values());
@@ -246,50 +259,39 @@ export class Launches {
     for (const [launchId, launch] of this.#launches) await this.#forget(launchId, launch);
   }
 
-  /** Claim, report, adapter: section by section what the wrapper waits for. */
-  async #letGo(launch: Launch, root: ProcessIdentity, handle: ProcessHandle): Promise<void> {
-    const { context } = this;
-    using report = context.wrapper.expectReport(root);
-    await context.wrapper.claim(root, {
-      leaseId: launch.leaseId,
-      instanceId: context.gatewayInstanceId,
-    });
-    const adapterPid = await Promise.race([report.arrived, handle.exited().then(() => undefined)]);
-    if (adapterPid === undefined) return;
-    const opened = context.native.open(adapterPid);
-    if (!opened.ok) return;
-    const adapter = opened.value;
-    const reading = adapter.read([]);
-    if (!reading.ok || !isAdapterOf(root, reading.value)) {
-      adapter.close();
-      return;
-    }
-    launch.adapter = adapter;
+  async #startAdapter(launch: Launch, root: ProcessIdentity & { handle: ProcessHandle }): Promise<void> {
+    const adapter = await startAdapter(this.context, root, launch.lease.leaseId);
+    if (adapter === undefined) return;
+    launch.adapter = adapter.handle;
     await this.#record(launch, {
       type: "reported",
-      adapterPid,
-      adapterToken: reading.value.token,
-      processGroupId: reading.value.pgid,
-      seenTicks: reading.value.readAtTicks,
+      adapterPid: adapter.reading.pid,
+      adapterToken: adapter.reading.token,
+      processGroupId: adapter.reading.pgid,
+      seenTicks: adapter.reading.readAtTicks,
     });
   }
 
   async #record(launch: Launch, event: LeaseEvent): Promise<void> {
-    const advanced = await advance(this.context.store, launch.leaseId, event);
-    if (advanced.ok) return;
+    const advanced = await advance(this.context.store, launch.lease.leaseId, event);
+    if (advanced.ok) {
+      launch.lease = advanced.lease;
+      return;
+    }
     throw new LifecycleError(
       "ERR_LAUNCH_REFUSED",
-      `The launch under lease ${launch.leaseId} must not go on: ${advanced.detail}. Start the session again.`,
+      `The launch under lease ${launch.lease.leaseId} must not go on: ${advanced.detail}. Start the session again.`,
     );
   }
 
   async #settle(leaseId: string, reason: string, ending?: WayOfEnding): Promise<Settlement | undefined> {
     const launch = this.#byLease(leaseId);
-    const lease = await this.context.store.load(leaseId);
-    if (ending !== undefined && lease !== undefined && settledByEnding(lease, ending)) {
+    const lease = launch?.lease ?? (await this.context.store.load(leaseId));
+    if (lease === undefined) return undefined;
+    if (ending !== undefined && settledByEnding(lease, ending)) {
       return await settleProven(this.context, lease, reason);
     }
-    return await settleLease(this.context, leaseId, {
+    return await settleLease(this.context, lease, {
       whenNothingLived: "closed",
       reason,
       ...(launch === undefined ? {} : { ending: launch.ending.promise }),
@@ -297,13 +299,12 @@ export class Launches {
   }
 
   #byLease(leaseId: string): Launch | undefined {
-    for (const launch of this.#launches.values()) if (launch.leaseId === leaseId) return launch;
+    for (const launch of this.#launches.values()) if (launch.lease.leaseId === leaseId) return launch;
     return undefined;
   }
 
   async #abandon(launchId: string, launch: Launch, reason: string): Promise<void> {
-    const lease = await this.context.store.load(launch.leaseId);
-    if (lease !== undefined) await settleLost(this.context, lease, reason);
+    await settleLost(this.context, launch.lease, reason);
     await this.#forget(launchId, launch);
   }
 
@@ -320,16 +321,6 @@ function wrapperName(wrapperRoot: string, command: string): string | undefined {
   if (!command.startsWith(`${wrapperRoot}/`)) return undefined;
   const name = command.slice(wrapperRoot.length + 1);
   return name === "" || name.includes("/") ? undefined : name;
-}
-
-/** The report only wakes us; what counts is what the kernel says of the process that it names. */
-function isAdapterOf(root: ProcessIdentity, adapter: ProcessReading): boolean {
-  return (
-    adapter.ppid === root.pid &&
-    adapter.uid === process.geteuid?.() &&
-    adapter.pgid === adapter.pid &&
-    notYounger(root.token, adapter.token) === true
-  );
 }
 
 function refused(pinned: PinnedLaunch, because: string): LifecycleError {

@@ -51,11 +51,11 @@ export async function endAdopted(
   using verified = examineRoot(own, lease);
   const { root } = verified;
   if (root.kind === "unknown" || root.kind === "foreign") return leaveAlone(context, pid, root.because);
-  const search = (known: readonly OwnedMember[]) => examineTree(own, lease, known);
+  const search = (known: readonly OwnedMember[]) => examineTree(own, lease, { known });
   const termination = await terminateBySearch(search, context.policy);
   const { ended, deaths } = termination;
   return ended
-    ? { pid, ended, because: "Verified and ended.", deaths, survivors: [] }
+    ? { pid, ended, because: ["Verified and ended", ...termination.doubts].join("; "), deaths, survivors: [] }
     : { pid, ended, because: termination.because, deaths, survivors: termination.survivors };
 }
 

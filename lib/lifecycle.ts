@@ -330,8 +330,18 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   /** Those that this process may end: its own, and those of dead owners. */
   async #leasesOf(sessionKey: string): Promise<readonly AcpxProcessLease[]> {
-    const { leases } = await this.#parts.context.store.listOpen();
-    const candidates = leases.filter((lease) => lease.sessionKey === sessionKey);
+    const { context, launches } = this.#parts;
+    const leases = await context.store.listOpen().then(
+      (open) => open.leases.filter((lease) => lease.sessionKey === sessionKey),
+      // What this process started it can end without the store.
+      (error: unknown) => {
+        announce({ type: "warning", message: error instanceof Error ? error.message : String(error) });
+        return [];
+      },
+    );
+    const listed = new Set(leases.map(({ leaseId }) => leaseId));
+    const unlisted = launches.leasesOf(sessionKey).filter(({ leaseId }) => !listed.has(leaseId));
+    const candidates = [...leases, ...unlisted];
     const own = candidates.map(
       async (lease) => this.#isOwn(lease) || (await this.#parts.reaper.mayEnd(lease)),
     );

@@ -3,10 +3,26 @@
  * and keeps the handles, so that a proof can still be used when the verdict is in.
  */
 import type { Fault, Observed, ProcessReading } from "./evidence.js";
+import { startTicks, type ProcessIdentity } from "./identity.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import type { Native, ProcessHandle } from "./native.js";
-import { confirm, lookAt, lookAtAll, lookThrough, observe, type Census, type Look } from "./process.js";
-import { candidatesFor, descendantsOf, proveTree, type UnprovenMember } from "./process-tree.js";
+import {
+  confirm,
+  lookAt,
+  lookAtAll,
+  lookThrough,
+  observe,
+  type Census,
+  type Look,
+  type Withheld,
+} from "./process.js";
+import {
+  candidatesFor,
+  descendantsOf,
+  proveTree,
+  type ProvenTree,
+  type UnprovenMember,
+} from "./process-tree.js";
 import { judge, type JudgeOptions, type OwnershipProof, type Verdict } from "./verdict.js";
 
 /** What every judgement of one lifecycle shares. */
@@ -44,7 +60,19 @@ export interface OwnedProcessTree extends Disposable {
   readonly unproven: readonly UnprovenProcess[];
   /** As long as there are any, nobody can say that all are gone. */
   readonly unreadable: readonly Fault[];
+  /** Why a search that finds nobody would still not have seen everybody: one sentence each. */
+  readonly doubts: readonly string[];
   release(): void;
+}
+
+const NOBODY = { detached: [], unproven: [], unreadable: [], doubts: [] };
+
+/** What one examination adds to the context of all. */
+export interface ExamineOptions {
+  /** Members of an earlier tree, not released yet: they, and whoever descends from them, still belong to it. */
+  readonly known?: readonly OwnedMember[];
+  /** Live gateways: they and whoever descends from them are nobody's leftovers, whatever they have inherited. */
+  readonly spared?: readonly ProcessIdentity[];
 }
 
 /** The verdict on the root alone: one process is read, no table. */
@@ -56,25 +84,23 @@ export function examineRoot(context: OwnershipContext, lease: AcpxProcessLease):
     root.kind === "owned" && look.evidence.kind === "live" && look.handle !== undefined
       ? [{ reading: look.evidence.reading, proof: root.proof, handle: look.handle }]
       : [];
-  return pinnedTree(context, [look], { lease, root, members, detached: [], unproven: [], unreadable: [] });
+  return pinnedTree(context, [look], { lease, root, members, ...NOBODY });
 }
 
 /**
  * The root and everybody who can be proven to belong to it. A fault when the table could not be read whole.
- *
- * @param known members of an earlier tree, not released yet: they, and whoever descends from them, still belong to it
  */
 export async function examineTree(
   context: OwnershipContext,
   lease: AcpxProcessLease,
-  known: readonly OwnedMember[] = [],
+  { known = [], spared = [] }: ExamineOptions = {},
 ): Promise<Observed<OwnedProcessTree>> {
   if (lease.gatewayInstanceId !== context.gatewayInstanceId) {
     return { ok: true, value: foreignTree(context, lease) };
   }
   const census = await context.census();
   if (!census.ok) return census;
-  const { snapshot, carriers } = census.value;
+  const { snapshot, carriers, withheld } = census.value;
   const observer = observe(context.native);
 
   const pinnedRoot = lookAtRoot(context, lease);
@@ -89,6 +115,8 @@ export async function examineTree(
     ...(carriers.get(lease.leaseId) ?? []),
   ]);
   for (const never of [lease.rootPid, process.pid, 1, ...knownPids]) pids.delete(never);
+  const sparedPids = spared.map(({ pid }) => pid);
+  const exempt = [...sparedPids, ...descendantsOf(snapshot, sparedPids)].filter((pid) => pids.delete(pid));
   const others = lookAtAll(context.native, observer, [...pids]);
   // Opened before the others were read; the parent numbers they show are its own if it holds its number even now.
   const root = confirm(pinnedRoot);
@@ -106,20 +134,42 @@ export async function examineTree(
     )?.handle;
     return handle === undefined ? [] : [{ ...member, handle }];
   });
-  return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members, unproven }) };
+  const doubts = [
+    ...exempt.map((pid) => `process ${pid} looks like one of its own and runs under a live gateway`),
+    ...unproven
+      .filter(isRelatedUnderOtherName)
+      .map(({ reading }) => `process ${reading.pid} is a relative that names another lease`),
+    ...withheldSince(lease, withheld, proven).map((pid) => `process ${pid} does not show its environment`),
+  ];
+  return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members, unproven, doubts }) };
+}
+
+/** A nested gateway's agent, or one that gave itself an id: never signalled, and not nobody either. */
+function isRelatedUnderOtherName({ verdict: { kind, checks } }: UnprovenMember): boolean {
+  return kind === "foreign" && checks.some(({ name, outcome }) => name === "kinship" && outcome === "match");
+}
+
+/** Those younger than the root that nothing else in the tree accounts for; an older one cannot be its descendant. */
+function withheldSince(lease: AcpxProcessLease, withheld: readonly Withheld[], proven: ProvenTree): number[] {
+  const since = startTicks(lease.rootToken ?? lease.owner.token) ?? 0;
+  const accounted = new Set([...proven.members, ...proven.unproven].map(({ reading }) => reading.pid));
+  return withheld
+    .filter((process) => !accounted.has(process.pid) && !(process.startTicks < since))
+    .map(({ pid }) => pid);
 }
 
 /** Nothing that another installation started is ever proven here, whatever the kernel says of it. */
 function foreignTree(context: OwnershipContext, lease: AcpxProcessLease): OwnedProcessTree {
   const because = `The lease belongs to gateway instance ${lease.gatewayInstanceId}, not to this one.`;
   const root: Verdict = { kind: "foreign", because, checks: [] };
-  return pinnedTree(context, [], { lease, root, members: [], detached: [], unproven: [], unreadable: [] });
+  return pinnedTree(context, [], { lease, root, members: [], ...NOBODY });
 }
 
 /** A prepared lease names nobody yet, and "nobody" is not evidence that somebody is gone. */
 function lookAtRoot(context: OwnershipContext, lease: AcpxProcessLease): Look {
   const observer = observe(context.native);
-  if (lease.rootPid === 0) return { evidence: { kind: "absent", observer } };
+  // Nor is this process, should it have that number by now, a wrapper of its own.
+  if (lease.rootPid === 0 || lease.rootPid === process.pid) return { evidence: { kind: "absent", observer } };
   const held = context.launchHandle(lease.leaseId);
   if (held === undefined) return lookAt(context.native, observer, lease.rootPid);
   return { evidence: lookThrough(observer, held), handle: held };

@@ -80,7 +80,17 @@ export interface Census {
   readonly snapshot: Snapshot;
   /** Lease id to the pids that carry it. */
   readonly carriers: ReadonlyMap<string, readonly number[]>;
+  /** Processes of our own uid whose environment could not be read: any of them may carry any lease. */
+  readonly withheld: readonly Withheld[];
 }
+
+export interface Withheld {
+  readonly pid: number;
+  readonly startTicks: number;
+}
+
+/** They say something about us and nothing about the process that was looked at. */
+const LOOKERS_FAULTS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
 
 /**
  * One table and one reading of the environments of our own uid, off the main thread. An incomplete table is a
@@ -91,21 +101,32 @@ export async function takeCensus(native: Native, observer: Observer): Promise<Ob
   if (!snapshot.ok) return snapshot;
   if (!snapshot.value.complete)
     return { ok: false, reason: "garbled", call: "snapshot: the table is incomplete" };
-  const { pid, uid } = snapshot.value;
-  const readable = (number: number, row: number) =>
-    uid[row] === observer.uid && number !== process.pid && number > 1;
-  const pids = Array.from(pid).filter(readable);
+  const { pid, uid, startTicks } = snapshot.value;
+  const rows = [...pid.keys()].filter(
+    (row) => uid[row] === observer.uid && pid[row] !== process.pid && (pid[row] ?? 0) > 1,
+  );
+  const readings = await native.readMany(
+    rows.map((row) => pid[row] ?? 0),
+    [LEASE_ID],
+  );
   const carriers = new Map<string, number[]>();
-  const readings = await native.readMany(pids, [LEASE_ID]);
-  for (const reading of readings) {
-    if (!reading.ok || !reading.value.environment.ok) continue;
-    const leaseId = reading.value.environment.value[LEASE_ID];
-    if (leaseId === null || leaseId === undefined || leaseId === NIL_ID) continue;
-    const found = carriers.get(leaseId);
-    if (found === undefined) carriers.set(leaseId, [reading.value.pid]);
-    else found.push(reading.value.pid);
+  const withheld: Withheld[] = [];
+  for (const [index, reading] of readings.entries()) {
+    const row = rows[index] ?? 0;
+    const carried: Observed<string | null | undefined> = !reading.ok
+      ? reading
+      : reading.value.environment.ok
+        ? { ok: true, value: reading.value.environment.value[LEASE_ID] }
+        : reading.value.environment;
+    if (!carried.ok) {
+      if (LOOKERS_FAULTS.has(carried.errno ?? "")) return carried;
+      if (carried.reason === "denied" || carried.reason === "garbled")
+        withheld.push({ pid: pid[row] ?? 0, startTicks: startTicks[row] ?? NaN });
+    } else if (typeof carried.value === "string" && carried.value !== NIL_ID) {
+      carriers.set(carried.value, [...(carriers.get(carried.value) ?? []), pid[row] ?? 0]);
+    }
   }
-  return { ok: true, value: { snapshot: snapshot.value, carriers } };
+  return { ok: true, value: { snapshot: snapshot.value, carriers, withheld } };
 }
 
 /**

@@ -3,10 +3,13 @@
  * It never starts from what looks like an agent.
  */
 import { eachOf } from "./concurrency.js";
+import { announce } from "./diagnostics.js";
+import { sameScope, type ProcessIdentity } from "./identity.js";
 import type { AcpxProcessLease } from "./lease.js";
 import type { OwnerLiveness } from "./owner-lock.js";
 import { examineTree, TREES_AT_ONCE } from "./ownership.js";
 import type { UnleasedEnding } from "./session-close.js";
+import { candidatesFor } from "./process-tree.js";
 import { settleLease, settleLost, type SettleContext, type Settlement } from "./settle.js";
 
 export interface ReapOptions {
@@ -53,6 +56,8 @@ export interface ReapReport {
 }
 
 export interface ReapContext extends SettleContext {
+  /** This gateway process. */
+  readonly owner: ProcessIdentity;
   readonly livenessOf: (lease: AcpxProcessLease) => Promise<OwnerLiveness>;
   /** Runs alone among all sweeps of the state directory, or answers `busy`. */
   readonly alone: <T>(sweep: () => Promise<T>) => Promise<T | "busy">;
@@ -61,6 +66,8 @@ export interface ReapContext extends SettleContext {
 }
 
 const DEADLINE_MS = 60_000;
+/** Between two tables the work on so many leases is done in one go; more would hold up the event loop. */
+const DESERTED_AT_ONCE = 250;
 
 export class Reaper {
   constructor(private readonly context: ReapContext) {}
@@ -78,7 +85,11 @@ export class Reaper {
   }
 
   /** Settles one lease of a dead owner; leaves every other one as it is. */
-  async settle(lease: AcpxProcessLease, reason: string): Promise<Settlement | undefined> {
+  async settle(
+    lease: AcpxProcessLease,
+    reason: string,
+    spared?: readonly ProcessIdentity[],
+  ): Promise<Settlement | undefined> {
     const { context } = this;
     if (lease.gatewayInstanceId !== context.gatewayInstanceId) return undefined;
     const liveness = await context.livenessOf(lease);
@@ -89,9 +100,24 @@ export class Reaper {
       case "dead-elsewhere":
         // Its supervisor saw the parent die over there; numbers of another boot or namespace mean nothing here.
         return await settleLost(context, lease, liveness.because);
-      case "dead":
-        return await settleLease(context, lease.leaseId, { whenNothingLived: "lost", reason });
+      case "dead": {
+        const live = spared ?? (await this.#liveGateways((await context.store.listOpen()).leases));
+        return await settleLease(context, lease, { whenNothingLived: "lost", reason, spared: live });
+      }
     }
+  }
+
+  /** An agent may have started a gateway: what it has inherited makes it nobody's leftover. Ourselves first of all. */
+  async #liveGateways(leases: readonly AcpxProcessLease[]): Promise<ProcessIdentity[]> {
+    const owners = new Map(leases.map((lease) => [`${lease.owner.pid} ${lease.owner.token}`, lease]));
+    const live: ProcessIdentity[] = [this.context.owner];
+    for (const lease of owners.values()) {
+      // A number of another namespace means somebody else here.
+      if (!sameScope(lease.owner.token, this.context.owner.token)) continue;
+      const { kind } = await this.context.livenessOf(lease);
+      if (kind === "alive") live.push(lease.owner);
+    }
+    return live;
   }
 
   async #sweep({ signal, deadlineMs = DEADLINE_MS, dryRun = false }: ReapOptions): Promise<ReapReport> {
@@ -103,18 +129,55 @@ export class Reaper {
     setAside.forEach(skip("its files were damaged, and are set aside"));
     newer.forEach(skip("it was written by a newer version"));
     unreadable.forEach(skip("its files could not be read"));
-    await eachOf(leases, TREES_AT_ONCE, async (lease) => {
+    const inspect = async (lease: AcpxProcessLease) => {
       if (stopped()) skip("the sweep was stopped before")(lease.leaseId);
-      else await this.#inspect(lease, dryRun, report);
-    });
+      else
+        await this.#inspect(lease, { dryRun, spared }, report).catch((error: unknown) => {
+          // One lease that fails must not keep the others from being looked at.
+          skip(error instanceof Error ? error.message : String(error))(lease.leaseId);
+        });
+    };
+    const spared = await this.#liveGateways(leases);
+    const deserted = stopped() ? new Set<AcpxProcessLease>() : await this.#deserted(leases);
+    const others = leases.filter((lease) => !deserted.has(lease));
+    await Promise.all([eachOf(deserted, DESERTED_AT_ONCE, inspect), eachOf(others, TREES_AT_ONCE, inspect)]);
     if (!dryRun && !stopped()) {
-      await this.context.store.prune();
-      await this.context.tidy();
+      await this.#tidy();
     }
     return report;
   }
 
-  async #inspect(lease: AcpxProcessLease, dryRun: boolean, report: MutableReport): Promise<void> {
+  /**
+   * Leases of which a table shows nobody. They take no descriptors and nobody's end is waited for, so that many can
+   * share the same few tables. Only an order of work: each is still settled by looks of its own.
+   */
+  async #deserted(leases: readonly AcpxProcessLease[]): Promise<ReadonlySet<AcpxProcessLease>> {
+    const census = leases.length > TREES_AT_ONCE ? await this.context.census() : undefined;
+    if (census?.ok !== true) return new Set();
+    const { snapshot, carriers } = census.value;
+    const taken = new Set(snapshot.pid);
+    const isDeserted = (lease: AcpxProcessLease) =>
+      !taken.has(lease.rootPid) &&
+      !carriers.has(lease.leaseId) &&
+      candidatesFor(lease, snapshot).length === 0;
+    return new Set(leases.filter(isDeserted));
+  }
+
+  /** What is not swept today is swept tomorrow: no report is lost for it. */
+  async #tidy(): Promise<void> {
+    try {
+      await this.context.store.prune();
+      await this.context.tidy();
+    } catch (error) {
+      announce({ type: "warning", message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  async #inspect(
+    lease: AcpxProcessLease,
+    { dryRun, spared }: { readonly dryRun: boolean; readonly spared: readonly ProcessIdentity[] },
+    report: MutableReport,
+  ): Promise<void> {
     const { leaseId, sessionKey } = lease;
     const held = await this.#whyHeld(lease);
     if (held !== undefined) {
@@ -122,7 +185,7 @@ export class Reaper {
       return;
     }
     if (dryRun) {
-      const examined = await examineTree(this.context, lease);
+      const examined = await examineTree(this.context, lease, { spared });
       if (!examined.ok) {
         report.left.push({ leaseId, sessionKey, because: `could not look: ${examined.call}` });
         return;
@@ -131,7 +194,7 @@ export class Reaper {
       report.planned.push({ leaseId, sessionKey, pids: tree.members.map(({ reading }) => reading.pid) });
       return;
     }
-    const settlement = await this.settle(lease, "its gateway is dead");
+    const settlement = await this.settle(lease, "its gateway is dead", spared);
     if (settlement === undefined) return;
     report.deaths += settlement.deaths.length;
     if (settlement.state === "closed" || settlement.state === "lost") report.settled.push(settlement);

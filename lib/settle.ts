@@ -30,6 +30,8 @@ export interface SettleOptions {
   /** The state of a lease of which nothing was found alive any more. */
   readonly whenNothingLived: "closed" | "lost";
   readonly reason: string;
+  /** Live gateways, see ExamineOptions. */
+  readonly spared?: readonly ProcessIdentity[];
 }
 
 export interface Settlement {
@@ -46,23 +48,34 @@ export interface Settlement {
   readonly detached: readonly ProcessIdentity[];
 }
 
-/** Idempotent: a lease that has ended is reported as it stands. Sends a signal only to what is proven in here. */
+/**
+ * Idempotent: a lease that has ended is reported as it stands. Sends a signal only to what is proven in here.
+ *
+ * @param known the lease as the caller knows it; stands in for one whose files cannot be read or were damaged
+ */
 export async function settleLease(
   context: SettleContext,
-  leaseId: string,
+  known: AcpxProcessLease,
   options: SettleOptions,
-): Promise<Settlement | undefined> {
-  const lease = await context.store.load(leaseId);
-  if (lease === undefined) return undefined;
+): Promise<Settlement> {
+  const lease = (await context.store.load(known.leaseId).catch(() => undefined)) ?? known;
   if (hasEnded(lease)) return asItStands(lease);
   if (lease.rootPid === 0) return await end(context, lease, "lost", "no process was recorded for it");
 
   const termination = await terminate(context, lease, options);
   if (!termination.ended) return left(lease, termination.because, { ...termination, detached: [] });
-  const { deaths, proof } = termination;
-  const lived = deaths.length > 0 || proof === "subreaper";
-  const state = lived ? "closed" : options.whenNothingLived;
-  return await end(context, lease, state, options.reason, termination);
+  const doubts = [...termination.doubts, ...blindness(lease, termination.proof)];
+  // Whoever may not have seen everybody must not say that nobody is left.
+  if (doubts.length > 0)
+    return await end(context, lease, "lost", [options.reason, ...doubts].join("; "), termination);
+  const lived = termination.deaths.length > 0 || termination.proof === "subreaper";
+  return await end(context, lease, lived ? "closed" : options.whenNothingLived, options.reason, termination);
+}
+
+/** Without the adapter's identity a search knows neither its session nor its group. */
+function blindness(lease: AcpxProcessLease, proof: EndProof): string[] {
+  if (lease.launch === "direct" || proof === "subreaper" || lease.adapterPid !== undefined) return [];
+  return ["its adapter was never recorded, so a search could not find everybody"];
 }
 
 /** The root's end was seen and proves by itself that nobody is left. */
@@ -115,11 +128,12 @@ async function terminate(
     const ended = await terminateSupervisor(supervisor, context.policy, options.ending);
     if (ended.proven) {
       const detached = await detachedFrom(context, lease);
-      return { ended: true, proof: "subreaper", deaths: ended.deaths, detached };
+      return { ended: true, proof: "subreaper", deaths: ended.deaths, detached, doubts: [] };
     }
     deaths = ended.deaths;
   }
-  const search = (known: readonly OwnedMember[]) => examineTree(context, lease, known);
+  const { spared = [] } = options;
+  const search = (known: readonly OwnedMember[]) => examineTree(context, lease, { known, spared });
   const searched = await terminateBySearch(search, context.policy);
   return { ...searched, deaths: [...deaths, ...searched.deaths] };
 }
@@ -152,9 +166,13 @@ async function end(
   }
   if (!advanced.ok) {
     // Somebody else ended it in the meantime: theirs is the truth in the store, the deaths are ours all the same.
-    const now = await context.store.load(lease.leaseId);
+    const now = await context.store.load(lease.leaseId).catch(() => undefined);
     if (now !== undefined && hasEnded(now)) return { ...asItStands(now), deaths, detached };
-    return left(lease, advanced.detail, { deaths, detached, survivors: [] });
+    return left(lease, `ended, but not written down: ${advanced.detail}`, {
+      deaths,
+      detached,
+      survivors: [],
+    });
   }
   announce({ type: "lease-ended", leaseId: lease.leaseId, state: event.state, deaths: deaths.length });
   return { ...asItStands(advanced.lease), deaths, detached };

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 
+import { announce } from "./diagnostics.js";
 import { LifecycleError } from "./errors.js";
 import { locateExecutable } from "./executable.js";
 import type { LaunchContext, Launches } from "./launches.js";
@@ -104,7 +105,13 @@ async function watchEnd(
     });
   });
   await Promise.allSettled([admitted]);
-  return { ...way, settlement: await launches.exited(launchId, way) };
+  try {
+    return { ...way, settlement: await launches.exited(launchId, way) };
+  } catch (error) {
+    // Nobody has to listen for this promise; a store that cannot be read must not end a gateway.
+    announce({ type: "warning", message: error instanceof Error ? error.message : String(error) });
+    return { ...way, settlement: undefined };
+  }
 }
 
 function executableOf({ command, env }: AgentRequest): string {

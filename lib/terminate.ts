@@ -56,6 +56,8 @@ export type Termination =
       readonly deaths: readonly ProcessIdentity[];
       /** Alive, and left alone at their own request. */
       readonly detached: readonly ProcessIdentity[];
+      /** Why the search may not have seen everybody; none where the proof is the subreaper's. */
+      readonly doubts: readonly string[];
     }
   | {
       readonly ended: false;
@@ -110,6 +112,7 @@ type Search = (known: readonly OwnedMember[]) => Promise<Observed<OwnedProcessTr
 class Pursuit implements Disposable {
   readonly #known = new Map<string, OwnedMember>();
   readonly #doubtful = new Map<string, UnprovenProcess>();
+  readonly #detached = new Map<string, ProcessIdentity>();
   readonly #trees: OwnedProcessTree[] = [];
 
   constructor(private readonly search: Search) {}
@@ -122,6 +125,8 @@ class Pursuit implements Disposable {
       const key = keyOf(identityOf(member));
       if (!this.#known.has(key)) this.#known.set(key, member);
     }
+    for (const { pid, token } of looked.value.detached)
+      this.#detached.set(keyOf({ pid, token }), { pid, token });
     for (const process of looked.value.unproven) this.#doubtful.set(keyOf(process.reading), process);
     return looked;
   }
@@ -139,6 +144,11 @@ class Pursuit implements Disposable {
         const otherUid = verdict.checks.some(({ name, outcome }) => name === "uid" && outcome === "mismatch");
         return { pid: reading.pid, token: reading.token, reason: otherUid ? "denied" : "unproven" };
       });
+  }
+
+  /** Found in any look: who was seen to opt out is told of even when only a dead parent had made it ours. */
+  detached(): ProcessIdentity[] {
+    return [...this.#detached.values()];
   }
 
   [Symbol.dispose](): void {
@@ -176,8 +186,16 @@ export async function terminateBySearch(search: Search, policy: TerminationPolic
       if (unreadable !== undefined)
         return survived(`a candidate could not be read: ${unreadable.call}`, [], deaths);
       emptyLooks += 1;
-      const detached = tree.detached.map(({ pid, token }) => ({ pid, token }));
-      if (emptyLooks === 2) return { ended: true, proof: "search", deaths: [...deaths.values()], detached };
+      if (emptyLooks === 2) {
+        const { doubts } = tree;
+        return {
+          ended: true,
+          proof: "search",
+          deaths: [...deaths.values()],
+          detached: pursuit.detached(),
+          doubts,
+        };
+      }
       continue;
     }
     emptyLooks = 0;
@@ -224,7 +242,9 @@ async function allExited(
   const abort = new AbortController();
   const everyone = Promise.all(
     members.map(async (member) => {
-      if ((await member.handle.exited()) === "exited") onDeath?.(member);
+      // A watch that cannot be kept says nothing: then only the time ends the wait.
+      if ((await member.handle.exited()) !== "exited") await new Promise<never>(() => undefined);
+      onDeath?.(member);
     }),
   ).then(() => true);
   try {

@@ -9,7 +9,7 @@ import { link, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises
 import { isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
-import { CLAIMS, GATEWAY_PID, INSTANCE_ID, LEASE_ID, NIL_ID, TERM_GRACE } from "./environment.js";
+import { CLAIMS, DETACH, GATEWAY_PID, INSTANCE_ID, LEASE_ID, NIL_ID, TERM_GRACE } from "./environment.js";
 import { LifecycleError } from "./errors.js";
 import type { ProcessIdentity } from "./identity.js";
 import { supervisorImage } from "./native.js";
@@ -76,6 +76,8 @@ export function wrapperEnvironment(options: {
     [TERM_GRACE]: String(termGraceMs),
     [LEASE_ID]: NIL_ID,
     [INSTANCE_ID]: NIL_ID,
+    // A gateway that opted out of somebody else's clean-up has not opted its own agents out.
+    [DETACH]: "",
   };
 }
 
