@@ -144,9 +144,14 @@ export async function examineTree(
   return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members, unproven, doubts }) };
 }
 
-/** A nested gateway's agent, or one that gave itself an id: never signalled, and not nobody either. */
+/**
+ * A nested gateway's agent, or one that gave itself an id, in the tree, the session or the group: never signalled, and
+ * not nobody either, unless those numbers are seen to be somebody else's by now.
+ */
 function isRelatedUnderOtherName({ verdict: { kind, checks } }: UnprovenMember): boolean {
-  return kind === "foreign" && checks.some(({ name, outcome }) => name === "kinship" && outcome === "match");
+  return (
+    kind === "foreign" && !checks.some(({ name, outcome }) => name === "kinship" && outcome === "mismatch")
+  );
 }
 
 /** Those younger than the root that nothing else in the tree accounts for; an older one cannot be its descendant. */
