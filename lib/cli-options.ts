@@ -46,7 +46,7 @@ export interface Surroundings {
 export const HELP = `Usage: acpx-lifecycle <command> [options]
 
   status                 open leases and their live processes
-  inspect <subject>      a lease id, pid or session key: every check, what follows
+  inspect <subject>      a lease id, pid or session key: every check about it
   reap                   end what dead gateways left behind, and nothing else
   run -- <command> ...   run a command under a lease, in the foreground
   doctor                 what works here, what does not, and what helps
@@ -62,7 +62,7 @@ export const HELP = `Usage: acpx-lifecycle <command> [options]
   --help, --version
 
 Exit code: 0 done, 1 see the report, 2 could not look, 64 wrong usage.
-run: as its command; 125 if it could not be launched, 126 and 127 as in a shell.
+run: its command's own; 125 not launched, 126 and 127 as in a shell.
 Nothing is ever signalled that is not provably of a lease of this directory.`;
 
 const OPTIONS = {
