@@ -180,10 +180,10 @@ export class Machine {
   }
 }
 
-/** It, or somebody above it who lives, asked to be left alone. */
+/** It, or somebody above it who lives, asks to be left alone where that can be read. */
 export function optsOut(process: Process): boolean {
   for (let next: Process | undefined = process; next !== undefined; next = next.parent)
-    if (next.environment[DETACH] === "1") return true;
+    if (next.environment[DETACH] === "1" && next.faults.environment === undefined) return true;
   return false;
 }
 
