@@ -21,8 +21,11 @@ export type { Executable, Fault, Observed, ProcessReading, Reason } from "./evid
 export type { ProcessIdentity } from "./identity.js";
 export type { AcpxProcessLease, GatewayInstanceId, LeaseState } from "./lease.js";
 export type { OwnedMember, OwnedProcessTree } from "./ownership.js";
+export { createKeyedLeaseStore, type KeyedLeaseStoreOptions, type KeyedStore } from "./keyed-lease-store.js";
+export type { LeaseStore } from "./lease-store.js";
+export type { LegacyOptions } from "./legacy.js";
 export type { LeftLease, PlannedEnd, ReapOptions, ReapReport } from "./reaper.js";
-export type { CloseOutcome, CloseRequest, RuntimeClose } from "./session-close.js";
+export type { CloseOutcome, CloseRequest, RuntimeClose, UnleasedEnding } from "./session-close.js";
 export type { SessionStore } from "./session-store.js";
 export type { Settlement } from "./settle.js";
 export type { AgentRequest, LaunchedAgent } from "./spawn-agent.js";

@@ -15,7 +15,7 @@ import { resolveGatewayInstanceId } from "./gateway-instance.js";
 import { Launches, type LaunchContext } from "./launches.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import { openLegacy, type Legacy, type LegacyOptions } from "./legacy.js";
-import { createLeaseStore } from "./lease-store.js";
+import { createLeaseStore, type LeaseStore } from "./lease-store.js";
 import * as addon from "./native.js";
 import { holdOwnerLock, hostId } from "./owner-lock.js";
 import { examineRoot, examineTree, TREES_AT_ONCE, type OwnedProcessTree } from "./ownership.js";
@@ -42,6 +42,8 @@ export interface AcpxLifecycleOptions {
   readonly wrapperRoot: string;
   /** Between TERM and KILL, 0 to 1,200 milliseconds; default 1,000. */
   readonly termGraceMs?: number;
+  /** Where leases are kept; default: files in the state directory, where claims, locks and the instance id stay. */
+  readonly leaseStore?: LeaseStore;
   /** Sessions and lease files from before leases; `false`: there are none any more. */
   readonly legacy?: false | LegacyOptions;
 }
@@ -109,6 +111,7 @@ export interface CloseOwnedRequest extends Omit<CloseRequest, "handle"> {
 const NOTHING_TO_CLOSE: CloseRequest["runtime"] = { close: () => Promise.resolve() };
 
 interface Parts {
+  readonly options?: Pick<AcpxLifecycleOptions, "leaseStore" | "legacy">;
   readonly stateDir: string;
   readonly sessions: OwnedSessions;
   readonly context: LaunchContext;
@@ -144,7 +147,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       if (!warned.has(message)) announce({ type: "warning", message });
       warned.add(message);
     };
-    const store = await createLeaseStore({ stateDir: stateDir.path });
+    const store = options.leaseStore ?? (await createLeaseStore({ stateDir: stateDir.path }));
     const gatewayInstanceId = await resolveGatewayInstanceId({ stateDir: stateDir.path });
     const ownerLock = await holdOwnerLock(stateDir.path, owner);
     const sessions = ownedSessions(await openSessionRows(stateDir.path), gatewayInstanceId);
@@ -175,7 +178,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       options.legacy === false
         ? undefined
         : await openLegacy({ ...context, wrapperRoots, warn: warnOnce }, stateDir.path, options.legacy);
-    const opened = { sessions, context, launches, reaper, ownerLock, legacy };
+    const opened = { options, sessions, context, launches, reaper, ownerLock, legacy };
     return new AcpxLifecycle({ stateDir: stateDir.path, ...opened });
   }
 
@@ -189,12 +192,19 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   /** @internal */
   join(options: AcpxLifecycleOptions): void {
-    const { policy } = this.#parts.context;
-    const sameGrace = terminationPolicy(options.termGraceMs).termGraceMs === policy.termGraceMs;
-    if (!sameGrace || realpathSync.native(options.wrapperRoot) !== this.wrapperRoot) {
+    const { context, options: opened = {} } = this.#parts;
+    const differing = [
+      ...(terminationPolicy(options.termGraceMs).termGraceMs === context.policy.termGraceMs
+        ? []
+        : ["termGraceMs"]),
+      ...(realpathSync.native(options.wrapperRoot) === this.wrapperRoot ? [] : ["wrapperRoot"]),
+      ...(options.leaseStore === opened.leaseStore ? [] : ["leaseStore"]),
+      ...(JSON.stringify(options.legacy) === JSON.stringify(opened.legacy) ? [] : ["legacy"]),
+    ];
+    if (differing.length > 0) {
       throw new LifecycleError(
         "ERR_INVALID_OPTION",
-        `The lifecycle of ${this.stateDir} is open with wrapperRoot ${this.wrapperRoot} and termGraceMs ${policy.termGraceMs}: use the same, or another state directory.`,
+        `The lifecycle of ${this.stateDir} is open in this process with another ${differing.join(" and ")}: use the same, or another state directory.`,
       );
     }
     this.#users += 1;
@@ -318,7 +328,7 @@ export class AcpxLifecycle implements AsyncDisposable {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#users -= 1;
-    if (this.#users > 0) return;
+    if (this.#users !== 0) return;
     lifecycles.delete(this.stateDir);
     const { launches, context, ownerLock } = this.#parts;
     await Promise.allSettled(this.#closing.values());
