@@ -70,6 +70,12 @@ describe("the floors of lib", () => {
     },
   );
 
+  test("are described in ARCHITECTURE.md, every file by name", () => {
+    const page = readFileSync(join(LIB, "../ARCHITECTURE.md"), "utf8");
+    const named = new Set(page.match(/[a-z][a-z0-9-]*/g));
+    expect(sources.map(({ file }) => file).filter((file) => !named.has(file))).toEqual([]);
+  });
+
   test("are drawn without circles", () => {
     const settled = new Set<string>();
     const settle = (file: string, path: readonly string[]): void => {
