@@ -14,7 +14,7 @@ import * as addon from "./native.js";
 import { TREES_AT_ONCE } from "./ownership.js";
 
 /** Where hosts kept pids before there were leases. */
-const OLD_FILES = ["process-leases.json", "acpx/process-leases.json"];
+const OLD_FILES = ["process-leases.json"];
 
 export async function doctor(where: Where): Promise<DoctorReport> {
   const opened = await openView(where);

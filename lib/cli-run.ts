@@ -22,7 +22,8 @@ const FORWARDED = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"] as const
 export async function run({ launch, sessionKey, stateDir, wrapperRoots }: RunRequest): Promise<RunReport> {
   const [command, ...args] = launch;
   const [wrapperRoot] = wrapperRoots;
-  await using lifecycle = await openAcpxLifecycle({ stateDir, wrapperRoot });
+  // What older versions left is for the gateway to take over, which knows its wrapper roots of then.
+  await using lifecycle = await openAcpxLifecycle({ stateDir, wrapperRoot, legacy: false });
   const named = sessionKey === undefined ? {} : { sessionKey };
   const agent = await lifecycle.launch({ command, args, foreground: true, ...named });
   const forward = (signal: NodeJS.Signals) => {

@@ -19,7 +19,7 @@ export function statusText(style: TextStyle, report: StatusReport, withArgv: boo
   const where = visible(style, report.stateDir);
   lines.push(wrap(style, sum(leases, where)));
   if (endedCount > ended.length) {
-    const hint = `${count(endedCount, "lease has", "leases have")} ended in the last days: status --ended`;
+    const hint = `${count(endedCount, "lease has", "leases have")} ended in the last week: status --ended`;
     lines.push(paint(style, "dim", wrap(style, hint)));
   }
   lines.push(...notes(report).map((note) => paint(style, "yellow", wrap(style, note))));

@@ -145,7 +145,7 @@ No open leases in /srv/state.`,
     text: statusText(wide, statusSample({ leases: [], endedCount: 2 }), false),
     reads: `
 No open leases in /srv/state.
-2 leases have ended in the last days: status --ended`,
+2 leases have ended in the last week: status --ended`,
   },
   {
     name: "every check of a lease on a wide terminal",
