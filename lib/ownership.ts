@@ -115,7 +115,8 @@ export async function examineTree(
     ...(carriers.get(lease.leaseId) ?? []),
   ]);
   for (const never of [lease.rootPid, process.pid, 1, ...knownPids]) pids.delete(never);
-  const sparedPids = spared.map(({ pid }) => pid);
+  // A namespace's first process was started by no agent in it, and inherits the orphans of everybody.
+  const sparedPids = spared.map(({ pid }) => pid).filter((pid) => pid !== 1);
   const exempt = [...sparedPids, ...descendantsOf(snapshot, sparedPids)].filter((pid) => pids.delete(pid));
   const others = lookAtAll(context.native, observer, [...pids]);
   // Opened before the others were read; the parent numbers they show are its own if it holds its number even now.
