@@ -215,7 +215,7 @@ function leaseCheckups(leases: Extract<StateDirFacts, { kind: "found" }>["leases
       about,
       "problem",
       `${leftBehind} left behind by dead gateways.`,
-      "See acpx-lifecycle reap --dry-run, then acpx-lifecycle reap.",
+      "Run acpx-lifecycle reap; what it leaves, acpx-lifecycle inspect explains.",
     ]);
   if (undecided > 0)
     rows.push([
