@@ -2,7 +2,11 @@
  * What `doctor` makes of what it found: whether it works, what is missing where it does not, and what helps. One
  * function per subject; each answer names its remedy.
  */
+import { checkup } from "./checkup.js";
 import type { Checkup } from "./cli-reports.js";
+import { stateDirCheckups, type StateDirFacts } from "./state-dir-checkups.js";
+
+export type { StateDirFacts } from "./state-dir-checkups.js";
 
 export interface Facts {
   /** `process.version` and the kernel's release. */
@@ -27,31 +31,6 @@ export interface Facts {
   readonly leftovers: readonly string[];
 }
 
-export type StateDirFacts =
-  | { readonly kind: "absent"; readonly path: string }
-  | { readonly kind: "unusable"; readonly because: string }
-  | {
-      readonly kind: "found";
-      readonly path: string;
-      readonly warnings: readonly string[];
-      readonly writable: boolean;
-      readonly freeBytes: number;
-      /** `untried`: there is no file yet to try it on. */
-      readonly locks: "work" | "unsupported" | "untried";
-      readonly leases: {
-        readonly open: number;
-        readonly damaged: readonly string[];
-        readonly newer: readonly string[];
-        readonly unreadable: readonly string[];
-        /** Set aside by an earlier sweep. */
-        readonly aside: number;
-        /** Open, and their gateway is dead. */
-        readonly leftBehind: number;
-        /** Open, and nobody can tell whether their gateway lives. */
-        readonly undecided: number;
-      };
-    };
-
 export interface WrapperRootFacts {
   readonly path: string;
   readonly images: number;
@@ -66,17 +45,11 @@ export function examineFacts(facts: Facts): Checkup[] {
     ...(backend.supported ? kernel(facts) : []),
     supervisor(facts),
     ...limits(facts),
-    ...stateDir(facts.stateDir),
+    ...stateDirCheckups(facts.stateDir),
     ...facts.wrapperRoots.map(wrapperRoot),
     ...facts.leftovers.map(leftover),
     terminals,
   ];
-}
-
-type Made = [about: string, outcome: Checkup["outcome"], found: string, remedy?: string];
-
-function checkup(...[about, outcome, found, remedy]: Made): Checkup {
-  return { about, outcome, found, ...(remedy === undefined ? {} : { remedy }) };
 }
 
 function addon({ backend, versions }: Facts): Checkup {
@@ -151,88 +124,6 @@ function limits({ limits: { openFiles, processes }, table }: Facts): Checkup[] {
     found.push(checkup("processes", outcome, `${said} (RLIMIT_NPROC).`, ...(crowded ? [remedy] : [])));
   }
   return found;
-}
-
-/** A launch writes a few kilobytes; with less than this the next ones will be refused. */
-const LITTLE_SPACE = 10 * 1024 * 1024;
-
-function stateDir(facts: StateDirFacts): Checkup[] {
-  const about = "state dir";
-  if (facts.kind === "absent")
-    return [checkup(about, "ok", `${facts.path} is not there yet; a launch makes it.`)];
-  if (facts.kind === "unusable")
-    return [checkup(about, "problem", facts.because, "Nothing is launched until then.")];
-  const { path, warnings, writable, freeBytes, locks, leases } = facts;
-  const found: Checkup[] = [];
-  if (!writable) {
-    const remedy = "Give it to the user of the gateway, and mount it writable.";
-    found.push(checkup(about, "problem", `${path} cannot be written to: launches are refused.`, remedy));
-  } else if (freeBytes < LITTLE_SPACE) {
-    const said = `${path} is on a disk with ${Math.floor(freeBytes / 1024)} KiB left.`;
-    found.push(
-      checkup(about, "problem", said, "Free some space: a launch that cannot be recorded is refused."),
-    );
-  } else found.push(checkup(about, "ok", path));
-  for (const warning of warnings) {
-    const remedy = "Take the right to write away from others: they could put another directory in its place.";
-    found.push(checkup(about, "note", warning, remedy));
-  }
-  if (locks === "unsupported") {
-    const said =
-      "Locks mean nothing on this file system: gateways in other namespaces cannot be told from dead ones.";
-    found.push(checkup("locks", "note", said, "Put the state directory on a local file system."));
-  } else if (locks === "work") found.push(checkup("locks", "ok", "Work on this file system."));
-  return [...found, ...leaseCheckups(leases)];
-}
-
-function leaseCheckups(leases: Extract<StateDirFacts, { kind: "found" }>["leases"]): Checkup[] {
-  const { open, damaged, newer, unreadable, aside, leftBehind, undecided } = leases;
-  const about = "leases";
-  const rows: Made[] = [];
-  if (damaged.length > 0)
-    rows.push([
-      about,
-      "problem",
-      `Damaged: ${damaged.join(", ")}.`,
-      "The next sweep sets them aside: acpx-lifecycle reap.",
-    ]);
-  if (newer.length > 0)
-    rows.push([
-      about,
-      "problem",
-      `Of a newer version: ${newer.join(", ")}.`,
-      "Update acpx-lifecycle; they are left alone until then.",
-    ]);
-  if (unreadable.length > 0)
-    rows.push([
-      about,
-      "problem",
-      `Not readable: ${unreadable.join(", ")}.`,
-      "Give the state directory to the user of the gateway.",
-    ]);
-  if (leftBehind > 0)
-    rows.push([
-      about,
-      "problem",
-      `${leftBehind} left behind by dead gateways.`,
-      "Run acpx-lifecycle reap; what it leaves, acpx-lifecycle inspect explains.",
-    ]);
-  if (undecided > 0)
-    rows.push([
-      about,
-      "note",
-      `${undecided} of gateways of which nobody can tell from here whether they live.`,
-      "Look where they run: acpx-lifecycle status names them.",
-    ]);
-  if (aside > 0)
-    rows.push([
-      about,
-      "note",
-      `${aside} damaged ones were set aside in leases/damaged.`,
-      "They are removed after a week; keep a copy if you want to know why.",
-    ]);
-  if (rows.length === 0) rows.push([about, "ok", `${open} open; all can be read.`]);
-  return rows.map((row) => checkup(...row));
 }
 
 function wrapperRoot({ path, images, refused }: WrapperRootFacts): Checkup {

@@ -58,7 +58,9 @@ export const floors: Readonly<Record<string, Place>> = {
   "cli-status-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
   "cli-inspect-text": { floor: 0, beside: ["checks", "cli-reports", "cli-tree-text", "terminal-text"] },
   "cli-reap-text": { floor: 0, beside: ["cli-reports", "cli-tree-text", "terminal-text"] },
-  checkups: { floor: 0, beside: ["cli-reports"] },
+  checkup: { floor: 0, beside: ["cli-reports"] },
+  "state-dir-checkups": { floor: 0, beside: ["checkup", "cli-reports"] },
+  checkups: { floor: 0, beside: ["checkup", "cli-reports", "state-dir-checkups"] },
   "cli-doctor-text": { floor: 0, beside: ["cli-reports", "terminal-text"] },
 
   // Shells, one effect each.
