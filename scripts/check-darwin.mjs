@@ -12,6 +12,7 @@ const MAGIC = 0xfeedfacf;
 const ARCHITECTURES = { aarch64: 0x0100000c, x86_64: 0x01000007 };
 
 const { addon, supervisor } = targetsOf("mac");
+const platformSources = addon.sources.filter((source) => !source.startsWith("native/addon"));
 const strict = ["-Wall", "-Wextra", "-Werror", "-Wunguarded-availability"];
 // As system headers: their warnings are not ours.
 const headers = nodeHeaders().flatMap((path) => ["-isystem", path]);
@@ -21,7 +22,11 @@ const ACCEPTED = [
   {
     // Node's symbols come from the program that loads the addon, so the linker can only check the rest.
     name: "addon without its Node-API files",
-    args: [...strict, "-shared", ...addon.sources.filter((source) => !source.startsWith("native/addon"))],
+    args: [...strict, "-shared", ...platformSources],
+  },
+  {
+    name: "the suite that runs on macOS",
+    args: [...strict, "-Itest/native", "test/native/darwin_test.cc", ...platformSources],
   },
   {
     name: "addon",

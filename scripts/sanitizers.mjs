@@ -7,10 +7,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const linux = [
-  ...["posix.cc", "lock_posix.cc"],
-  ...["process", "reading", "procfs", "backend", "table", "lock"].map((name) => `${name}_linux.cc`),
-].map((name) => `native/${name}`);
+const posix = ["native/decode.cc", "native/posix.cc", "native/lock_posix.cc"];
+const linux = ["process", "reading", "procfs", "backend", "table", "lock"].map(
+  (name) => `native/${name}_linux.cc`,
+);
+const darwin = ["process", "reading", "kernel", "backend", "table", "lock"].map(
+  (name) => `native/${name}_darwin.cc`,
+);
 
 // Each suite runs once, and once more in each of its other worlds: behind a launcher.
 const suites = [
@@ -18,10 +21,11 @@ const suites = [
   { name: "lineage", sources: ["native/lineage.cc"], platforms: ["linux", "darwin"], worlds: {} },
   {
     name: "process",
-    sources: ["native/decode.cc", ...linux],
+    sources: [...posix, ...linux],
     platforms: ["linux"],
     worlds: { "process before Linux 6.9": ["deny-pidfd", "groups", "22"] },
   },
+  { name: "darwin", sources: [...posix, ...darwin], platforms: ["darwin"], worlds: {} },
 ].filter((suite) => suite.platforms.includes(process.platform));
 
 const compiler = process.env.CXX ?? "c++";
