@@ -1,3 +1,4 @@
+import { spawnSync, type SpawnSyncOptionsWithStringEncoding } from "node:child_process";
 import { describe, expect, test } from "vitest";
 
 import { LifecycleError } from "../../lib/errors.js";
@@ -105,7 +106,6 @@ describe("nobody can be made to signal", () => {
     ["this process, not even to ask", () => self().signal(0)],
     ["pid 1", () => pin(1).signal("SIGTERM")],
     ["the group of pid 1", () => pin(1).signalGroup("SIGTERM")],
-    ["this process's own group", () => pin(ownGroup()).signalGroup("SIGTERM")],
     ["this process into another group", () => setProcessGroup(process.pid, process.pid)],
   ];
 
@@ -115,14 +115,20 @@ describe("nobody can be made to signal", () => {
   });
 });
 
-/** Its leader is whoever started the tests, and waits for them. */
-function ownGroup(): number {
-  const self = pin(process.pid);
-  const reading = self.read([]);
-  self.close();
-  if (!reading.ok) throw new Error(reading.reason);
-  return reading.value.pgid;
-}
+/** From within a group of its own, whose leader is certain to live: whoever started the tests may have gone. */
+test("refused is the group of the caller, however it is reached", () => {
+  const native = new URL("../../dist/native.js", import.meta.url).href;
+  const attempt = `const { open } = await import("${native}");
+    try { open(process.ppid).value.signalGroup("SIGTERM"); console.log("signalled"); }
+    catch (error) { console.log(error.code); }`;
+  // The shell leads the group and stays, because something is left for it to do.
+  const shell = ["-c", '"$0" --input-type=module -e "$1"; true', process.execPath, attempt];
+  const { stdout } = spawnSync("sh", shell, {
+    detached: true,
+    encoding: "utf8",
+  } as SpawnSyncOptionsWithStringEncoding);
+  expect(stdout.trim()).toBe("ERR_PROTECTED_PROCESS");
+});
 
 describe("misuse throws", () => {
   test.each([0, -1, -process.pid, 1.5, NaN, Infinity, 2 ** 31, -(2 ** 31)])(
