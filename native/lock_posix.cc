@@ -53,7 +53,8 @@ HeldLock::~HeldLock() {
 
 Result<LockAttempt> takeLock(const std::string& path, LockMode mode) {
   const bool exclusive = mode == LockMode::exclusive;
-  const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusive ? O_RDONLY | O_CREAT : O_RDONLY);
+  const int flags =
+      O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (exclusive ? O_RDONLY | O_CREAT : O_RDONLY);
   Descriptor file(open(path.c_str(), flags, 0600));
   if (!file) return faultOf(errno, "open");
   const Result<bool> shared = locksReachTheOthers(file.get());
