@@ -80,9 +80,8 @@ function judgeRoot(lease: AcpxProcessLease, evidence: LiveEvidence, options: Jud
     case "same":
       return owned(lease, evidence, "identity", checks);
     case "same-weak":
-      // An environment that can be read and names no lease is a wrapper's that waits for its claim: another launch's.
-      if (strong || carries || (matches(executable) && ids.every(isUnreadable)))
-        return owned(lease, evidence, "identity", checks);
+      // The image alone does not tell two wrappers of ours apart that started in one tick; the ids do.
+      if (strong || carries) return owned(lease, evidence, "identity", checks);
       return undecided(
         "Start ticks alone may be shared by two processes, and nothing else speaks for it.",
         checks,
@@ -184,10 +183,6 @@ function undecided(because: string, checks: readonly Check[]): Verdict {
 
 function matches({ outcome }: Check): boolean {
   return outcome === "match";
-}
-
-function isUnreadable({ outcome }: Check): boolean {
-  return outcome === "unreadable";
 }
 
 function mismatches({ outcome }: Check): boolean {
