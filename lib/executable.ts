@@ -17,7 +17,7 @@ export function locateExecutable(command: string, path = process.env["PATH"] ?? 
     : path.split(delimiter).map((directory) => resolve(directory, command));
   let refused: string | undefined;
   for (const candidate of candidates) {
-    if (!statSync(candidate, { throwIfNoEntry: false })?.isFile()) continue;
+    if (!isFile(candidate)) continue;
     try {
       accessSync(candidate, constants.X_OK);
       return { kind: "found", path: candidate };
@@ -26,4 +26,13 @@ export function locateExecutable(command: string, path = process.env["PATH"] ?? 
     }
   }
   return refused === undefined ? { kind: "missing" } : { kind: "not-executable", path: refused };
+}
+
+/** What cannot be looked at (a directory of PATH that is not ours to search, a name too long) is no candidate. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -77,10 +77,18 @@ export class Launches {
   readonly #launches = new Map<string, Launch>();
   readonly #settling = new Map<string, Promise<Settlement | undefined>>();
 
+  #disposed = false;
+
   constructor(private readonly context: LaunchContext) {}
 
   /** Before the spawn: publishes the lease. No lease, no launch. */
   async prepare(request: LaunchRequest): Promise<AcpxProcessLease> {
+    if (this.#disposed) {
+      throw new LifecycleError(
+        "ERR_DISPOSED",
+        "Nothing was started: the lifecycle was disposed of. Open it again.",
+      );
+    }
     await this.giveUpPrepared();
     const { context } = this;
     const name = wrapperName(context.wrapperRoot, request.command);
@@ -254,6 +262,7 @@ export class Launches {
 
   /** Waits for endings under way; agents that still run are left alone. */
   async dispose(): Promise<void> {
+    this.#disposed = true;
     await Promise.allSettled(this.#settling.values());
     await this.giveUpPrepared(0);
     for (const [launchId, launch] of this.#launches) await this.#forget(launchId, launch);

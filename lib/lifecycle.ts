@@ -84,6 +84,8 @@ const lifecycles = new Map<string, Promise<AcpxLifecycle>>();
  * LifecycleError: ERR_ADDON_UNAVAILABLE, ERR_STATE_DIR, ERR_WRAPPER_ROOT, ERR_INVALID_OPTION.
  */
 export async function openAcpxLifecycle(options: AcpxLifecycleOptions): Promise<AcpxLifecycle> {
+  for (const name of ["stateDir", "wrapperRoot"] as const)
+    checkPath(name, (options as Partial<AcpxLifecycleOptions> | undefined)?.[name]);
   const policy = terminationPolicy(options.termGraceMs);
   const backend = addon.backend();
   if (!backend.supported) {
@@ -110,6 +112,11 @@ export interface CloseOwnedRequest extends Omit<CloseRequest, "handle"> {
 /** Stands for a runtime that knows a session no more. */
 const NOTHING_TO_CLOSE: CloseRequest["runtime"] = { close: () => Promise.resolve() };
 
+function checkPath(name: string, value: unknown): void {
+  if (typeof value === "string" && value !== "" && !value.includes("\0")) return;
+  throw new TypeError(`openAcpxLifecycle needs ${name}: the path of a directory.`);
+}
+
 interface Parts {
   readonly options?: Pick<AcpxLifecycleOptions, "leaseStore" | "legacy">;
   readonly stateDir: string;
@@ -125,7 +132,7 @@ export class AcpxLifecycle implements AsyncDisposable {
   readonly gatewayInstanceId: GatewayInstanceId;
   readonly stateDir: string;
   readonly wrapperRoot: string;
-  readonly #parts: Parts;
+  readonly #opened: Parts;
   readonly #closing = new Map<string, Promise<CloseOutcome>>();
   #users = 1;
 
@@ -184,10 +191,18 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   /** @internal `open` gathers the parts of a real machine, a simulator its own. */
   constructor(parts: Parts) {
-    this.#parts = parts;
+    this.#opened = parts;
     this.stateDir = parts.stateDir;
     this.gatewayInstanceId = parts.context.gatewayInstanceId;
     this.wrapperRoot = parts.context.wrapperRoot;
+  }
+
+  get #parts(): Parts {
+    if (this.#users > 0) return this.#opened;
+    throw new LifecycleError(
+      "ERR_DISPOSED",
+      `The lifecycle of ${this.stateDir} was disposed of: open it again with openAcpxLifecycle.`,
+    );
   }
 
   /** @internal */
@@ -197,7 +212,7 @@ export class AcpxLifecycle implements AsyncDisposable {
       ...(terminationPolicy(options.termGraceMs).termGraceMs === context.policy.termGraceMs
         ? []
         : ["termGraceMs"]),
-      ...(realpathSync.native(options.wrapperRoot) === this.wrapperRoot ? [] : ["wrapperRoot"]),
+      ...(realPathOf(options.wrapperRoot) === this.wrapperRoot ? [] : ["wrapperRoot"]),
       ...(options.leaseStore === opened.leaseStore ? [] : ["leaseStore"]),
       ...(JSON.stringify(options.legacy) === JSON.stringify(opened.legacy) ? [] : ["legacy"]),
     ];
@@ -330,7 +345,7 @@ export class AcpxLifecycle implements AsyncDisposable {
     this.#users -= 1;
     if (this.#users !== 0) return;
     lifecycles.delete(this.stateDir);
-    const { launches, context, ownerLock } = this.#parts;
+    const { launches, context, ownerLock } = this.#opened;
     await Promise.allSettled(this.#closing.values());
     await launches.dispose();
     context.wrapper.close();
@@ -374,8 +389,17 @@ export class AcpxLifecycle implements AsyncDisposable {
   }
 
   #isOwn(lease: AcpxProcessLease): boolean {
-    const { owner } = this.#parts.context;
+    const { owner } = this.#opened.context;
     const sameProcess = lease.owner.pid === owner.pid && lease.owner.token === owner.token;
     return sameProcess && lease.gatewayInstanceId === this.gatewayInstanceId;
+  }
+}
+
+/** Of a directory that need not be there. */
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }

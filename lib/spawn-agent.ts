@@ -4,6 +4,7 @@
 import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 
 import { announce } from "./diagnostics.js";
@@ -53,29 +54,23 @@ export async function spawnAgent(
   request: AgentRequest,
 ): Promise<LaunchedAgent> {
   const command = executableOf(request);
+  checkDirectory(request.cwd);
   const options = request.foreground === true ? ["--foreground"] : [];
   const args = [...options, "--", command, ...(request.args ?? [])];
   const launchId = randomUUID();
   const wrapper = join(context.wrapperRoot, "acpx-wrapper");
   const sessionKey = request.sessionKey ?? `client:${launchId}`;
   const lease = await launches.prepare({ launchId, sessionKey, command: wrapper, args });
-  const child = spawn(wrapper, args, {
-    cwd: request.cwd,
-    env: { ...(request.env ?? process.env), ...context.wrapper.environment },
-    stdio: request.stdio ?? "inherit",
-  });
-  if (child.pid === undefined) {
-    const [error] = (await once(child, "error")) as [Error];
+  let spawned: { readonly child: ChildProcess; readonly pid: number };
+  try {
+    spawned = await spawnWrapper(context, wrapper, args, request);
+  } catch (error) {
     await launches.failed(launchId);
-    throw new LifecycleError(
-      "ERR_LAUNCH_REFUSED",
-      `The wrapper ${wrapper} could not be started: ${error.message}`,
-      {
-        cause: error,
-      },
-    );
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new LifecycleError("ERR_LAUNCH_REFUSED", `Nothing was started: ${detail}`, { cause: error });
   }
-  const admitted = launches.admit(launches.pin(launchId, child.pid));
+  const { child, pid } = spawned;
+  const admitted = launches.admit(launches.pin(launchId, pid));
   const ended = watchEnd(child, admitted, launches, launchId);
   const started = admitted.then(
     async () => (await context.store.load(lease.leaseId)) ?? lease,
@@ -88,8 +83,25 @@ export async function spawnAgent(
   );
   // Whoever does not care how it started still hears how it ended.
   started.catch(() => undefined);
-  const end = (reason = "ended by its host") => launches.settle(lease.leaseId, reason);
+  const end = async (reason = "ended by its host") => {
+    // Until it is admitted the lease names nobody who could be ended.
+    await started.catch(() => undefined);
+    return await launches.settle(lease.leaseId, reason);
+  };
   return { child, lease, started, ended, end };
+}
+
+/** Resolves in the turn of the spawn. Arguments that no process can have throw at once, what the kernel refuses later. */
+async function spawnWrapper(
+  context: LaunchContext,
+  wrapper: string,
+  args: readonly string[],
+  { cwd, env = process.env, stdio = "inherit" }: AgentRequest,
+): Promise<{ readonly child: ChildProcess; readonly pid: number }> {
+  const child = spawn(wrapper, args, { cwd, env: { ...env, ...context.wrapper.environment }, stdio });
+  if (child.pid !== undefined) return { child, pid: child.pid };
+  const [error] = (await once(child, "error")) as [Error];
+  throw error;
 }
 
 /** As acpx does: the end is told only after the admission has settled, however early it comes. */
@@ -121,4 +133,13 @@ function executableOf({ command, env }: AgentRequest): string {
   const remedy =
     located.kind === "missing" ? "Install it or give its full path." : `Run chmod +x ${located.path}.`;
   throw new LifecycleError("ERR_AGENT_COMMAND", `Command "${command}" ${fault}. ${remedy}`);
+}
+
+/** The kernel's own answer would blame the wrapper. */
+function checkDirectory(cwd: string | undefined): void {
+  if (cwd === undefined || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new LifecycleError(
+    "ERR_AGENT_COMMAND",
+    `The working directory ${cwd} is not there: create it, or give another.`,
+  );
 }

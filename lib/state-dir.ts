@@ -6,7 +6,7 @@ import { realpathSync } from "node:fs";
 import { chmod, lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { LifecycleError } from "./errors.js";
-import { errnoOf, ignore, stateError } from "./state-file.js";
+import { errnoOf, ignore, makeDirectories, stateError } from "./state-file.js";
 
 export interface StateDir {
   /** Real path: absolute, links resolved, no trailing slash. Two gateways share state if and only if it is equal. */
@@ -66,9 +66,9 @@ function layout(real: string, warnings: readonly string[]): StateDir {
 
 async function makeRoot(path: string): Promise<string> {
   try {
-    const created = await mkdir(path, { recursive: true, mode: 0o700 });
+    const created = await makeDirectories(path);
     const real = realpathSync.native(path);
-    if (created !== undefined) await chmod(real, 0o700);
+    if (created) await chmod(real, 0o700);
     if (!(await stat(real)).isDirectory())
       throw new LifecycleError("ERR_STATE_DIR", `${path} is no directory: choose another state directory`);
     return real;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { link, open, statfs, unlink } from "node:fs/promises";
+import { link, mkdir, open, stat, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LifecycleError } from "./errors.js";
 
@@ -94,6 +94,24 @@ export async function readSmall(path: string, limit: number): Promise<string> {
     return buffer.toString("utf8", 0, bytesRead);
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Creates a directory and what is missing above it, 0700; whether it was missing. Not by mkdir's own `recursive`,
+ * which never returns on file systems that have no such names (/proc/x).
+ */
+export async function makeDirectories(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return false;
+    const parent = dirname(path);
+    // Still missing although its parent is there: nothing can be created in that place.
+    if (code !== "ENOENT" || parent === path || !(await makeDirectories(parent))) throw error;
+    return await makeDirectories(path);
   }
 }
 

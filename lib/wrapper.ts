@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { link, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { link, lstat, open, readFile, rename, rm } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
@@ -13,7 +13,7 @@ import { CLAIMS, DETACH, GATEWAY_PID, INSTANCE_ID, LEASE_ID, NIL_ID, TERM_GRACE 
 import { LifecycleError } from "./errors.js";
 import type { ProcessIdentity } from "./identity.js";
 import { supervisorImage } from "./native.js";
-import { errnoOf } from "./state-file.js";
+import { errnoOf, makeDirectories } from "./state-file.js";
 
 export interface WrapperRequest {
   readonly wrapperRoot: string;
@@ -94,7 +94,7 @@ async function install(
   }
   const wanted = await readFile(image);
   try {
-    await mkdir(wrapperRoot, { recursive: true, mode: 0o700 });
+    await makeDirectories(wrapperRoot);
     await putImage(path, wanted);
     const { dev, ino } = await lstat(path, { bigint: true });
     const fileId = `${dev}:${ino}`;

@@ -46,6 +46,25 @@ describe("openAcpxLifecycle refuses, naming the thing and the remedy:", () => {
     });
   });
 
+  it.each([
+    ["stateDir", "ERR_STATE_DIR"],
+    ["wrapperRoot", "ERR_WRAPPER_ROOT"],
+  ])("a %s where no directory can be, without hanging", async (name, code) => {
+    const places = { stateDir: stateDir(), wrapperRoot: wrapperRoot(), [name]: "/proc/nowhere/at/all" };
+    await expect(openAcpxLifecycle(places)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining("/proc/nowhere/at/all") as string,
+    });
+  });
+
+  it.each(["stateDir", "wrapperRoot"])("no %s at all", async (name) => {
+    const places = { stateDir: stateDir(), wrapperRoot: wrapperRoot(), [name]: undefined };
+    const opening = openAcpxLifecycle(places);
+    await expect(opening).rejects.toThrow(
+      new TypeError(`openAcpxLifecycle needs ${name}: the path of a directory.`),
+    );
+  });
+
   it("a wrapper root that cannot be made", async () => {
     await writeFile(join(base, "file"), "");
     const opening = openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: join(base, "file", "wrappers") });
@@ -116,11 +135,32 @@ describe("launch refuses, starting nothing and leaving no open lease:", () => {
     });
   });
 
-  it("a working directory that does not exist", async () => {
+  it.each([
+    [
+      "a working directory that does not exist",
+      { cwd: "/nowhere" },
+      "ERR_AGENT_COMMAND",
+      "directory /nowhere is not there",
+    ],
+    ["an argument with a NUL in it", { args: ["a\0"] }, "ERR_LAUNCH_REFUSED", "Nothing was started"],
+    ["more arguments than the kernel takes", { args: ["a".repeat(300_000)] }, "ERR_LAUNCH_REFUSED", "E2BIG"],
+    ["an environment with a NUL in it", { env: { A: "\0" } }, "ERR_LAUNCH_REFUSED", "Nothing was started"],
+  ])("%s", async (_, request, code, message) => {
     await using lifecycle = await openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: wrapperRoot() });
-    const refused = lifecycle.launch({ command: process.execPath, cwd: join(base, "nowhere") });
-    await expect(refused).rejects.toMatchObject({ code: "ERR_LAUNCH_REFUSED" });
+    const refused = lifecycle.launch({ command: process.execPath, ...request });
+    await expect(refused).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message) as string,
+    });
     expect(await lifecycle.status()).toEqual([]);
+  });
+
+  it("nothing where a directory of PATH cannot be searched, and the command is in another", async () => {
+    await using lifecycle = await openAcpxLifecycle({ stateDir: stateDir(), wrapperRoot: wrapperRoot() });
+    // A name too long for a file stands for what stat refuses; root may search every directory.
+    const path = `/${"x".repeat(300)}:${process.env["PATH"] ?? ""}`;
+    const agent = await lifecycle.launch({ command: "true", env: { PATH: path }, stdio: "ignore" });
+    expect(await agent.ended).toMatchObject({ code: 0 });
   });
 });
 

@@ -69,3 +69,19 @@ it("a lifecycle that was opened twice stays until it was disposed of twice, and 
   await using joined = await openAcpxLifecycle(options);
   expect(joined).toBe(fresh);
 });
+
+it("a disposed lifecycle says so, whatever it is asked", async () => {
+  const lifecycle = await openAcpxLifecycle(options);
+  await lifecycle[Symbol.asyncDispose]();
+  const disposed = { code: "ERR_DISPOSED" };
+  await expect(lifecycle.launch({ command: "sleep", args: ["600"] })).rejects.toMatchObject(disposed);
+  await expect(lifecycle.reap()).rejects.toMatchObject(disposed);
+  await expect(lifecycle.status()).rejects.toMatchObject(disposed);
+});
+
+it("an end asked for before the agent has started waits for it, and resolves when it is gone", async () => {
+  await using lifecycle = await openAcpxLifecycle(options);
+  const agent = await lifecycle.launch({ command: "sleep", args: ["600"], stdio: "ignore" });
+  expect(await agent.end()).toMatchObject({ state: "closed", proof: "subreaper" });
+  expect(await agent.ended).toMatchObject({ settlement: { state: "closed" } });
+});
