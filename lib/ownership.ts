@@ -6,16 +6,7 @@ import type { Fault, Observed, ProcessReading } from "./evidence.js";
 import { startTicks, type ProcessIdentity } from "./identity.js";
 import type { AcpxProcessLease, GatewayInstanceId } from "./lease.js";
 import type { Native, ProcessHandle } from "./native.js";
-import {
-  confirm,
-  lookAt,
-  lookAtAll,
-  lookThrough,
-  observe,
-  type Census,
-  type Look,
-  type Withheld,
-} from "./process.js";
+import { confirm, lookAt, lookAtAll, lookThrough, observe, type Census, type Look } from "./process.js";
 import {
   candidatesFor,
   descendantsOf,
@@ -100,7 +91,7 @@ export async function examineTree(
   }
   const census = await context.census();
   if (!census.ok) return census;
-  const { snapshot, carriers, withheld } = census.value;
+  const { snapshot, carriers } = census.value;
   const observer = observe(context.native);
 
   const pinnedRoot = lookAtRoot(context, lease);
@@ -140,7 +131,9 @@ export async function examineTree(
     ...unproven
       .filter(isRelatedUnderOtherName)
       .map(({ reading }) => `process ${reading.pid} is a relative that names another lease`),
-    ...withheldSince(lease, withheld, proven).map((pid) => `process ${pid} does not show its environment`),
+    ...withheldSince(context, lease, census.value, proven).map(
+      (pid) => `process ${pid} does not show its environment`,
+    ),
   ];
   return { ok: true, value: pinnedTree(context, looks, { ...proven, lease, members, unproven, doubts }) };
 }
@@ -155,13 +148,33 @@ function isRelatedUnderOtherName({ verdict: { kind, checks } }: UnprovenMember):
   );
 }
 
-/** Those younger than the root that nothing else in the tree accounts for; an older one cannot be its descendant. */
-function withheldSince(lease: AcpxProcessLease, withheld: readonly Withheld[], proven: ProvenTree): number[] {
+/**
+ * Those who may be descendants and show no environment to tell: younger than the root, accounted for by nothing else
+ * in the tree, and orphaned to where orphans of ours go (the first process, or an ancestor of the gateway). Whoever
+ * still has another parent was born to that parent. A second look spares those who were only caught in an exec.
+ */
+function withheldSince(
+  context: OwnershipContext,
+  lease: AcpxProcessLease,
+  { snapshot, withheld }: Census,
+  proven: ProvenTree,
+): number[] {
   const since = startTicks(lease.rootToken ?? lease.owner.token) ?? 0;
   const accounted = new Set([...proven.members, ...proven.unproven].map(({ reading }) => reading.pid));
+  const parents = new Map(Array.from(snapshot.pid, (pid, row) => [pid, snapshot.ppid[row] ?? 0]));
+  const adopters = new Set([1]);
+  for (let pid = process.ppid; pid > 1 && !adopters.has(pid); pid = parents.get(pid) ?? 0) adopters.add(pid);
   return withheld
-    .filter((process) => !accounted.has(process.pid) && !(process.startTicks < since))
-    .map(({ pid }) => pid);
+    .filter(({ pid, startTicks }) => !accounted.has(pid) && !(startTicks < since))
+    .filter(({ pid }) => adopters.has(parents.get(pid) ?? 0))
+    .map(({ pid }) => pid)
+    .filter((pid) => hidesItsEnvironment(context, pid));
+}
+
+function hidesItsEnvironment({ native }: OwnershipContext, pid: number): boolean {
+  const { evidence, handle } = lookAt(native, observe(native), pid);
+  handle?.close();
+  return evidence.kind === "unreadable" || (evidence.kind === "live" && !evidence.reading.environment.ok);
 }
 
 /** Nothing that another installation started is ever proven here, whatever the kernel says of it. */
