@@ -30,9 +30,7 @@ std::optional<uint64_t> uniqueInode(int pidfd) {
   return info.st_ino;
 }
 
-// After unshare(CLONE_NEWPID) without a new mount, /proc still speaks of the outer namespace: its
-// numbers name other processes than our system calls do.
-bool procIsOurs() {
+bool linkSaysOurNumber() {
   char target[24];
   const ssize_t length = readlink("/proc/self", target, sizeof target);
   if (length <= 0) return false;
@@ -41,9 +39,25 @@ bool procIsOurs() {
   return pid == static_cast<uint64_t>(getpid());
 }
 
+// After unshare(CLONE_NEWPID) without a new mount, /proc still speaks of the outer namespace: its
+// numbers name other processes than our system calls do, and ours may be the same in both by
+// chance. The kernel lists our numbers from the namespace of the mount down to our own, so a single
+// one says that they are the same namespace.
+bool procIsOurs() {
+  constexpr std::string_view kLabel = "\nNSpid:\t";
+  const Result<std::string> status = readAll(AT_FDCWD, "/proc/self/status");
+  if (!status.ok()) return false;
+  const size_t label = status->find(kLabel);
+  // Kernels that imitate Linux may have no such line.
+  if (label == std::string::npos) return linkSaysOurNumber();
+  const size_t start = label + kLabel.size();
+  const std::string_view numbers(&(*status)[start], status->find('\n', start) - start);
+  return parseNumber(numbers) == static_cast<uint64_t>(getpid());
+}
+
 // The parts of a token that are the same for every process this one looks at.
 Result<StartToken> readScope() {
-  if (!procIsOurs()) return Fault{Reason::unsupported, 0, "/proc/self"};
+  if (!procIsOurs()) return Fault{Reason::unsupported, 0, "/proc/self/status"};
   const Result<std::string> boot = readAll(AT_FDCWD, "/proc/sys/kernel/random/boot_id");
   if (!boot.ok()) return Fault{Reason::unsupported, boot.fault().error, boot.fault().call};
   const std::optional<uint64_t> pidNamespace = inodeOf("/proc/self/ns/pid");

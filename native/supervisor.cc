@@ -36,7 +36,9 @@ void complain(std::initializer_list<const char*> parts) {
   iovec pieces[8];
   int count = 0;
   for (const char* part : parts) pieces[count++] = {const_cast<char*>(part), strlen(part)};
-  (void)!writev(STDERR_FILENO, pieces, count);
+  // A full pipe that nobody drains must not hold up the end of a tree.
+  pollfd room{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&room, 1, 0) > 0) (void)!writev(STDERR_FILENO, pieces, count);
 }
 
 long long monotonicMilliseconds() {
@@ -112,6 +114,8 @@ std::optional<int> awaitClaim(const Parent& parent, Launch& launch) {
       return std::nullopt;
     case Relation::dead:
       return refuse("the gateway is gone");
+    case Relation::unknown:
+      return refuse("the gateway could not be looked at");
     case Relation::parent:
       break;
   }
@@ -139,6 +143,8 @@ std::optional<int> awaitClaim(const Parent& parent, Launch& launch) {
 // Forwards, reaps and waits until the tree has ended. False: it did not within its bound.
 bool superviseToTheEnd(Tree& tree, const Parent& parent, int signals, long long grace) {
   std::optional<long long> killAt;
+  // A supervisor that was stopped for a while must not give up before it has sent a single KILL.
+  std::optional<long long> killedSince;
   const auto end = [&](int signo) {
     if (killAt) {
       tree.forward(signo);
@@ -155,8 +161,9 @@ bool superviseToTheEnd(Tree& tree, const Parent& parent, int signals, long long 
     int timeout = killAt ? -1 : parent.pollMilliseconds();
     if (killAt) {
       const long long now = monotonicMilliseconds();
-      if (now >= *killAt + kBoundAfterGraceMilliseconds) return false;
+      if (killedSince && now >= *killedSince + kBoundAfterGraceMilliseconds) return false;
       if (now >= *killAt) tree.kill();
+      if (now >= *killAt && !killedSince) killedSince = monotonicMilliseconds();
       timeout = now < *killAt ? static_cast<int>(*killAt - now) : kRoundMilliseconds;
     }
     // A dead parent stays readable: once its death has been acted upon it is left out.
@@ -187,6 +194,8 @@ int exitAs(const Tree& tree) {
 int supervise(const CommandLine& line) {
   blockSignals();
   occupyStandardDescriptors();
+  // Without it nobody below us could be told from a stranger.
+  if (!backend().supported) return refuse("/proc is missing or that of another PID namespace");
   const Parent parent = Parent::pin();
   // A leader of its group cannot leave it, and need not: it has left its parent's.
   if (!line.foreground) setsid();

@@ -20,14 +20,21 @@ struct Descendant {
   pid_t pgid;
   bool optedOut;  // by its own environment or by that of somebody above it
 
-  // Own children by number, which nobody else can have before we wait for them; others through the
-  // handle.
   void signal(int signo) const;
 };
 
-// As the kernel lists them: exact for our own, where nobody is missing; of others those that are
-// there. Empty where there is no /proc.
-std::vector<pid_t> childrenOf(pid_t pid);
+// As the kernel lists them: exact for our own, where nobody is missing and waitid has vouched for
+// each; of others those that are there. A fault where the list cannot be had, or is not about us:
+// another /proc may have been mounted since we started, and its numbers are strangers'.
+Result<std::vector<pid_t>> ownChildren();
+Result<std::vector<pid_t>> childrenOf(pid_t pid);
+
+// Anybody at all; the kernel's own word, without /proc.
+bool hasChildren();
+
+// By number, which nobody else can have before we wait for it; others than own children get
+// nothing.
+void signalChild(pid_t pid, int signo);
 
 // Our own child has the variable that opts out.
 bool childOptedOut(pid_t pid);

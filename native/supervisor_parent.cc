@@ -41,11 +41,15 @@ Parent Parent::pin() {
 }
 
 Relation Parent::to(const ExpectedGateway& gateway) const {
-  if (pid_ == gateway.pid && handle_ && isSameProcess(gateway.token, handle_->token())) {
-    return Relation::parent;
+  if (pid_ == gateway.pid) {
+    if (!handle_) return Relation::unknown;
+    return isSameProcess(gateway.token, handle_->token()) ? Relation::parent : Relation::dead;
   }
   const Result<Process> live = Process::open(gateway.pid);
-  if (!live.ok() || !isSameProcess(gateway.token, live->token())) return Relation::dead;
+  if (!live.ok()) {
+    return live.fault().reason == Reason::gone ? Relation::dead : Relation::unknown;
+  }
+  if (!isSameProcess(gateway.token, live->token())) return Relation::dead;
   const Result<bool> dead = live->dead();
   return dead.ok() && !*dead ? Relation::relative : Relation::dead;
 }

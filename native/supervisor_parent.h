@@ -23,7 +23,8 @@ bool isSameProcess(const std::string& left, const std::string& right);
 enum class Relation {
   parent,    // the expected gateway started us
   relative,  // it lives, but somebody else started us: its variables were inherited
-  dead,      // it is gone, is another process by now, or cannot be recognised
+  dead,      // it is gone, or its number belongs to another process by now
+  unknown,   // it could not be looked at, which is no licence to start anything
 };
 
 class Parent {

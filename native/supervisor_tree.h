@@ -51,13 +51,16 @@ class Tree {
   static bool look(idtype_t which, pid_t pid, int options, siginfo_t& seen);
   // By number, while the adapter leads the group and is not waited for yet.
   void signalAdapterGroup(int signo) const;
-  // Lets its number go.
+  // Lets its number go: from then on `adapter` is nobody.
   void waitForAdapter();
+  pid_t adapter() const { return waitedFor_ ? 0 : adapter_; }
 
-  const pid_t adapter_;
   std::optional<siginfo_t> exit_;
   bool waitedFor_ = false;
   bool killSent_ = false;
+
+ private:
+  const pid_t adapter_;
 };
 
 }  // namespace acpx

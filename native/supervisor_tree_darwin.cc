@@ -134,12 +134,12 @@ void LineageTree::reap() {
   if (lost) (void)members();
 
   siginfo_t seen;
-  if (!exit_ && look(P_PID, adapter_, WNOWAIT, seen)) exit_ = seen;
+  if (!exit_ && look(P_PID, adapter(), WNOWAIT, seen)) exit_ = seen;
 }
 
 bool LineageTree::hasOptedOut(const TableRow& row) {
   // The adapter cannot opt out: it is what the launch is about.
-  if (row.pid == adapter_ && !waitedFor_) return false;
+  if (row.pid == adapter() && !waitedFor_) return false;
   const auto known = optedOut_.find(row.unique);
   if (known != optedOut_.end() && known->second) return true;
   const auto above = optedOut_.find(row.parentUnique);
@@ -188,7 +188,7 @@ std::vector<LineageTree::Member> LineageTree::toEnd() {
   std::vector<Member> left;
   for (const Member& member : members()) {
     // Its number is kept until it is waited for; that it has exited is known better from there.
-    if (member.row.pid == adapter_ && exit_) continue;
+    if (member.row.pid == adapter() && exit_) continue;
     if (!member.optedOut) left.push_back(member);
   }
   return left;
@@ -202,7 +202,7 @@ void LineageTree::askToEnd(int signo) {
   ending_ = true;
   const std::vector<Member> all = members();
   for (const Member& member : all) {
-    if (member.optedOut || member.row.pgid == adapter_) continue;
+    if (member.optedOut || member.row.pgid == adapter()) continue;
     signalMember(member.row, {SIGTERM, SIGCONT});
   }
   signalGroup(signo, all);
@@ -214,7 +214,7 @@ void LineageTree::kill() {
   const std::vector<Member> all = members();
   signalGroup(SIGKILL, all);
   for (const Member& member : all) {
-    if (!member.optedOut && member.row.pgid != adapter_) signalMember(member.row, {SIGKILL});
+    if (!member.optedOut && member.row.pgid != adapter()) signalMember(member.row, {SIGKILL});
   }
 }
 
@@ -249,14 +249,14 @@ std::string LineageTree::survivors() {
 void LineageTree::signalGroup(int signo, const std::vector<Member>& all) const {
   bool oneByOne = false;
   for (const Member& member : all) {
-    oneByOne = oneByOne || (member.optedOut && member.row.pgid == adapter_);
+    oneByOne = oneByOne || (member.optedOut && member.row.pgid == adapter());
   }
   if (!oneByOne) {
     signalAdapterGroup(signo);
     return;
   }
   for (const Member& member : all) {
-    if (!member.optedOut && member.row.pgid == adapter_) signalMember(member.row, {signo});
+    if (!member.optedOut && member.row.pgid == adapter()) signalMember(member.row, {signo});
   }
 }
 

@@ -18,11 +18,6 @@ namespace {
 
 constexpr size_t kLargestList = 4096;
 
-bool hasChildren() {
-  siginfo_t seen;
-  return waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
-}
-
 class SubreaperTree : public Tree {
  public:
   explicit SubreaperTree(pid_t adapter) : Tree(adapter) {}
@@ -45,14 +40,16 @@ class SubreaperTree : public Tree {
 // __WALL: clone can make children that announce their end by another signal or by none.
 void SubreaperTree::reap() {
   siginfo_t seen;
-  while (look(P_ALL, 0, __WALL | WNOWAIT, seen) && seen.si_pid != adapter_) {
+  while (look(P_ALL, 0, __WALL | WNOWAIT, seen) && seen.si_pid != adapter()) {
     look(P_PID, seen.si_pid, __WALL, seen);
   }
-  if (seen.si_pid != adapter_) return;
+  if (seen.si_pid != adapter()) return;
   exit_ = seen;
   // The unreaped adapter hides whoever exited behind it.
-  for (const pid_t child : childrenOf(getpid())) {
-    if (child != adapter_) look(P_PID, child, __WALL, seen);
+  const Result<std::vector<pid_t>> children = ownChildren();
+  if (!children.ok()) return;
+  for (const pid_t child : *children) {
+    if (child != adapter()) look(P_PID, child, __WALL, seen);
   }
 }
 
@@ -61,8 +58,8 @@ void SubreaperTree::forward(int signo) {
 }
 
 void SubreaperTree::askToEnd(int signo) {
-  walkDescendants(adapter_, [this](const Descendant& one) {
-    if (one.optedOut || one.pgid == adapter_) return;
+  walkDescendants(adapter(), [this](const Descendant& one) {
+    if (one.optedOut || one.pgid == adapter()) return;
     one.signal(SIGTERM);
     one.signal(SIGCONT);
   });
@@ -74,24 +71,33 @@ void SubreaperTree::askToEnd(int signo) {
 void SubreaperTree::kill() {
   if (!exit_) killSent_ = true;
   signalGroup(SIGKILL, groupHasOptedOut());
-  for (const pid_t child : childrenOf(getpid())) {
-    if (isToEnd(child)) ::kill(child, SIGKILL);
+  const Result<std::vector<pid_t>> children = ownChildren();
+  if (!children.ok()) return;
+  for (const pid_t child : *children) {
+    if (isToEnd(child)) signalChild(child, SIGKILL);
   }
 }
 
 bool SubreaperTree::settled() {
   if (!exit_) return false;
-  for (const pid_t child : childrenOf(getpid())) {
+  const Result<std::vector<pid_t>> children = ownChildren();
+  if (!children.ok()) return false;
+  for (const pid_t child : *children) {
     if (isToEnd(child)) return false;
   }
   waitForAdapter();
-  // Children that are there but cannot be listed (no /proc) prove nothing.
-  return !hasChildren() || !childrenOf(getpid()).empty();
+  // Whoever died meanwhile may have left us somebody: only a list read now, and whole, decides.
+  const Result<std::vector<pid_t>> left = ownChildren();
+  if (!left.ok()) return false;
+  for (const pid_t child : *left) {
+    if (isToEnd(child)) return false;
+  }
+  return !left->empty() || !hasChildren();
 }
 
 std::string SubreaperTree::optedOut() {
   std::string lines;
-  walkDescendants(adapter_, [&lines](const Descendant& one) {
+  walkDescendants(adapter(), [&lines](const Descendant& one) {
     if (!one.optedOut || one.handle == nullptr) return;
     std::string line;
     appendNumber(line, static_cast<uint64_t>(one.pid));
@@ -104,8 +110,10 @@ std::string SubreaperTree::optedOut() {
 }
 
 std::string SubreaperTree::survivors() {
+  const Result<std::vector<pid_t>> children = ownChildren();
+  if (!children.ok()) return "processes that cannot be listed";
   std::string numbers;
-  for (const pid_t child : childrenOf(getpid())) {
+  for (const pid_t child : *children) {
     if (!isToEnd(child)) continue;
     if (!numbers.empty()) numbers += ' ';
     appendNumber(numbers, static_cast<uint64_t>(child));
@@ -115,13 +123,13 @@ std::string SubreaperTree::survivors() {
 
 bool SubreaperTree::isToEnd(pid_t child) const {
   // The adapter cannot opt out: it is what the launch is about.
-  return child == adapter_ ? !exit_ : !childOptedOut(child);
+  return child == adapter() ? !exit_ : !childOptedOut(child);
 }
 
 bool SubreaperTree::groupHasOptedOut() const {
   bool found = false;
-  walkDescendants(adapter_, [this, &found](const Descendant& one) {
-    if (one.optedOut && one.pgid == adapter_) found = true;
+  walkDescendants(adapter(), [this, &found](const Descendant& one) {
+    if (one.optedOut && one.pgid == adapter()) found = true;
   });
   return found;
 }
@@ -132,8 +140,8 @@ void SubreaperTree::signalGroup(int signo, bool oneByOne) const {
     signalAdapterGroup(signo);
     return;
   }
-  walkDescendants(adapter_, [this, signo](const Descendant& one) {
-    if (!one.optedOut && one.pgid == adapter_) one.signal(signo);
+  walkDescendants(adapter(), [this, signo](const Descendant& one) {
+    if (!one.optedOut && one.pgid == adapter()) one.signal(signo);
   });
 }
 

@@ -2,12 +2,22 @@
  * Around a whole run: the tests get a temp directory of the run's own, so whatever is there after the last of them,
  * or runs from there, is something that a test has left behind.
  */
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export default function watchForLeftovers(): () => void {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), "acpx-"));
+  // Some tests run programs in it as another user.
+  chmodSync(directory, 0o755);
   const outside = process.env["TMPDIR"];
   // Inherited by every worker, and by what the tests start.
   process.env["TMPDIR"] = directory;
