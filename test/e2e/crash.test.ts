@@ -34,7 +34,7 @@ test.concurrent(
     const leases = [await leaseOf(world, "dying"), await leaseOf(world, "living")] as const;
     const others = world.pinAll().filter(({ pid }) => !tree.some((known) => known.pid === pid));
     await dying.kill();
-    await allGone(tree, 800);
+    await allGone(tree);
 
     const restarted = await world.gateway();
     const report = await restarted.call<ReapReport>("reap");

@@ -19,10 +19,11 @@ export function isAlive(handle: ProcessHandle): boolean {
 export async function allGone(handles: readonly ProcessHandle[], deadlineMs = 10_000): Promise<void> {
   const waiting = Promise.all(handles.map((handle) => handle.exited()));
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const late = new Promise<void>((resolve, reject) => {
     timer = setTimeout(() => {
       const left = handles.filter(isAlive).map(({ pid }) => pid);
-      reject(new Error(`still alive after ${deadlineMs} ms: ${left.join(", ")}`));
+      if (left.length === 0) resolve();
+      else reject(new Error(`still alive after ${deadlineMs} ms: ${left.join(", ")}`));
     }, deadlineMs);
   });
   try {
