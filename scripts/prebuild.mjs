@@ -1,6 +1,7 @@
 // Makes prebuilds/<platform>-<arch>/ with the addon and the supervisor.
 //
 //   node scripts/prebuild.mjs         for this machine, with its own compiler: what platform CI publishes
+//   node scripts/prebuild.mjs --if-missing   the same, unless platform CI has brought one (before npm pack)
 //   node scripts/prebuild.mjs --all   for Linux x64 and arm64, glibc and musl, with the cross compiler: for checks only
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync } from "node:fs";
@@ -14,7 +15,11 @@ const OLDEST_NODE = "20.20.2";
 const OLDEST_GLIBC = "2.28";
 
 if (process.argv[2] === "--all") await prebuildAll();
-else prebuildHost();
+else if (
+  process.argv[2] !== "--if-missing" ||
+  !existsSync(join(root, "prebuilds", `${process.platform}-${process.arch}`))
+)
+  prebuildHost();
 
 function prebuildHost() {
   const options = ["--napi", "--name", "acpx_lifecycle", "--strip", "--tag-libc", "--target", OLDEST_NODE];

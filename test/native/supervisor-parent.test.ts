@@ -14,6 +14,7 @@ import type { ProcessHandle } from "../../lib/native.js";
 import { publishClaim } from "../../lib/claims.js";
 import { isAlive } from "../helpers/alive.js";
 import { compile } from "../helpers/compile.js";
+import { AS_INIT } from "../helpers/pid-namespace.js";
 import { hasEnded, INSTANCE, LEASE, soon, Stage } from "../helpers/supervisor.js";
 
 let stage: Stage;
@@ -149,9 +150,8 @@ test("a supervisor that a worker thread has started outlives the thread", async 
 test("under a parent that is rightly pid 1 it lives and supervises", async () => {
   const inside =
     '"$0" -- "$1" tell USR1 show umask forever & read go; kill -USR1 $!; read go; kill -TERM $!; wait $!; echo "code $?"';
-  const namespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
   const init = stage.start([], {
-    command: [...namespace, "sh", "-c", inside, stage.wrapper, stage.script],
+    command: [...AS_INIT, "sh", "-c", inside, stage.wrapper, stage.script],
   });
   await init.says(/^umask/);
   init.child.stdin?.write("\n");
