@@ -1,6 +1,6 @@
 export { openAcpxLifecycle, AcpxLifecycle } from "./lifecycle.js";
+export type { AcpxLifecycleController } from "./controller.js";
 export type {
-  AcpxLifecycleController,
   AcpxLifecycleOptions,
   CloseOwnedRequest,
   LeaseStatus,

@@ -5,7 +5,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import type { AcpRuntime, AcpRuntimeEnsureInput, AcpRuntimeHandle, AcpRuntimeOptions } from "./acpx.js";
+import type { AcpRuntime, AcpRuntimeEnsureInput, AcpRuntimeOptions } from "./acpx.js";
 import { mergedRuntimeOptions } from "./acpx-options.js";
 import { mapOf } from "./concurrency.js";
 import { announce } from "./diagnostics.js";
@@ -22,9 +22,9 @@ import { examineRoot, examineTree, TREES_AT_ONCE, type OwnedProcessTree } from "
 import { observe, sharedCensus } from "./process.js";
 import type { Reaper, ReapOptions, ReapReport } from "./reaper.js";
 import { ownedSessions, type OwnedSessions } from "./owned-sessions.js";
-import type { SessionRelation } from "./session-relation.js";
 import type { AcpSessionRow } from "./session-row-format.js";
 import { openSessionRows } from "./session-rows.js";
+import { controllerOf, type AcpxLifecycleController } from "./controller.js";
 import { closeSession, type CloseOutcome, type CloseRequest } from "./session-close.js";
 import type { Settlement } from "./settle.js";
 import { spawnAgent, type AgentRequest, type LaunchedAgent } from "./spawn-agent.js";
@@ -58,23 +58,6 @@ export interface LeaseStatus {
   readonly verdict: Verdict;
   /** Provably ours and alive, children first. */
   readonly members: readonly ProcessReading[];
-}
-
-/** The five methods of an ACP host's lifecycle controller. */
-export interface AcpxLifecycleController<E extends AcpRuntimeEnsureInput = AcpRuntimeEnsureInput> {
-  /** `owner`: whose session it is; default: what its row says already, else its own. */
-  ensureSession(input: E & { owner?: SessionRelation }): Promise<AcpRuntimeHandle>;
-  /** Asks for the turn to stop; signals nobody. */
-  cancelTurn(handle: AcpRuntimeHandle, reason?: string): Promise<void>;
-  /** Ends the session's processes, then rejects with the runtime's own error if its close failed. */
-  closeSession(input: {
-    handle: AcpRuntimeHandle;
-    discardPersistentState?: boolean;
-    reason?: string;
-  }): Promise<void>;
-  reapStartupOrphans(): Promise<void>;
-  /** The live tree with its proofs, children first, or null; release it after use. */
-  verifyOwnedTree(lease: AcpxProcessLease): Promise<OwnedProcessTree | null>;
 }
 
 const lifecycles = new Map<string, Promise<AcpxLifecycle>>();
@@ -239,26 +222,15 @@ export class AcpxLifecycle implements AsyncDisposable {
 
   /** The controller of one runtime that was made with `runtimeOptions`. */
   control<E extends AcpRuntimeEnsureInput>(runtime: AcpRuntime<E>): AcpxLifecycleController<E> {
-    return {
-      ensureSession: async ({ owner, ...input }) => {
+    return controllerOf(runtime, {
+      ensure: async (input, start) => {
         await this.#settleLeftovers(input.sessionKey);
-        const { sessionKey, agent } = input;
-        return await this.#parts.sessions.ensure({ sessionKey, agent, owner }, () =>
-          runtime.ensureSession(input as unknown as E),
-        );
+        return await this.#parts.sessions.ensure(input, start);
       },
-      cancelTurn: async (handle, reason) => {
-        await runtime.cancel({ handle, ...(reason === undefined ? {} : { reason }) });
-      },
-      closeSession: async (input) => {
-        const outcome = await this.close({ runtime, ...input });
-        if (outcome.runtime.kind === "failed") throw outcome.runtime.error;
-      },
-      reapStartupOrphans: async () => {
-        await this.reap();
-      },
+      close: (request) => this.close(request),
+      reap: () => this.reap(),
       verifyOwnedTree: (lease) => this.verifyOwnedTree(lease),
-    };
+    });
   }
 
   /** Ends a session and says what happened. Idempotent; concurrent calls for one session join. */

@@ -116,11 +116,13 @@ export const floors: Readonly<Record<string, Place>> = {
       "session-close",
     ],
   },
+  controller: { floor: 2, beside: ["acpx", "owned-sessions", "ownership", "session-close"] },
   lifecycle: {
     floor: 2,
     beside: [
       "acpx",
       "acpx-options",
+      "controller",
       "launches",
       "legacy",
       "owned-sessions",
