@@ -75,8 +75,23 @@ export type LeaseEvent =
     }
   | { readonly type: "seen"; readonly seenTicks: number }
   | { readonly type: "closing"; readonly reason?: string }
-  | { readonly type: "ended"; readonly state: "closed"; readonly proof: EndProof; readonly reason: string }
-  | { readonly type: "ended"; readonly state: "lost"; readonly proof?: EndProof; readonly reason: string };
+  | (Ended & { readonly state: "closed"; readonly proof: EndProof })
+  | (Ended & { readonly state: "lost"; readonly proof?: EndProof });
+
+interface Ended {
+  readonly type: "ended";
+  readonly reason: string;
+  /** Whom the look was for that found nobody. Left out: the end holds whoever the lease names. */
+  readonly lookedFor?: NamedProcesses;
+}
+
+/** The two processes that a lease learns of during its launch; each is named once. */
+export type NamedProcesses = Pick<AcpxProcessLease, "rootPid" | "adapterPid">;
+
+/** Whether nobody was named between two revisions of a lease. */
+export function namesTheSame(one: NamedProcesses, other: NamedProcesses): boolean {
+  return one.rootPid === other.rootPid && one.adapterPid === other.adapterPid;
+}
 
 export type Advance =
   { readonly ok: true; readonly lease: AcpxProcessLease } | { readonly ok: false; readonly because: string };
@@ -93,8 +108,8 @@ const NEXT = {
 } as const satisfies Record<LeaseState, Record<LeaseEvent["type"], LeaseState | "as told" | "never">>;
 
 /** Closed and lost leases are over; nothing about them changes any more. */
-export function hasEnded(lease: AcpxProcessLease): boolean {
-  return lease.state === "closed" || lease.state === "lost";
+export function hasEnded({ state }: Pick<AcpxProcessLease, "state">): boolean {
+  return state === "closed" || state === "lost";
 }
 
 /** A prepared lease: nothing runs under it yet. */
@@ -146,6 +161,9 @@ export function advanceLease(lease: AcpxProcessLease, event: LeaseEvent, now: nu
     case "closing":
       return accept({ ...base, state: "closing", ...reasonOf(event.reason) });
     case "ended":
+      // The launch went on during the look: nobody has looked for those that it named since.
+      if (event.lookedFor !== undefined && !namesTheSame(event.lookedFor, lease))
+        return refuse(`lease ${lease.leaseId} has come to name a process that was not looked for`);
       if (event.state === "closed" && lease.rootPid === 0)
         return refuse(
           `lease ${lease.leaseId} names no process whose end could have been seen: it can only be lost`,

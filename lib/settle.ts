@@ -4,7 +4,14 @@
  */
 import { announce } from "./diagnostics.js";
 import type { ProcessIdentity } from "./identity.js";
-import { hasEnded, type AcpxProcessLease, type EndProof, type LeaseEvent, type LeaseState } from "./lease.js";
+import {
+  hasEnded,
+  namesTheSame,
+  type AcpxProcessLease,
+  type EndProof,
+  type LeaseEvent,
+  type LeaseState,
+} from "./lease.js";
 import { advance, type AdvanceOutcome, type LeaseStore } from "./lease-store.js";
 import { examineRoot, examineTree, type OwnedMember, type OwnershipContext } from "./ownership.js";
 import {
@@ -58,11 +65,42 @@ export async function settleLease(
   known: AcpxProcessLease,
   options: SettleOptions,
 ): Promise<Settlement> {
-  const lease = (await context.store.load(known.leaseId).catch(() => undefined)) ?? known;
-  if (hasEnded(lease)) return asItStands(lease);
+  let lease = await latest(context, known);
+  let deaths: readonly ProcessIdentity[] = [];
+  for (;;) {
+    const settled = await settleAsNamed(context, lease, options, deaths);
+    if (hasEnded(settled)) return settled;
+    const now = await latest(context, lease);
+    // A launch under way may have named somebody meanwhile: twice at most, so this ends.
+    if (namesTheSame(now, lease)) return settled;
+    ({ deaths } = settled);
+    lease = now;
+  }
+}
+
+async function latest(
+  { store }: Pick<SettleContext, "store">,
+  known: AcpxProcessLease,
+): Promise<AcpxProcessLease> {
+  return (await store.load(known.leaseId).catch(() => undefined)) ?? known;
+}
+
+/**
+ * Ends whom this revision of a lease names, and the lease unless a later one names more.
+ *
+ * @param before deaths that were seen under earlier revisions
+ */
+async function settleAsNamed(
+  context: SettleContext,
+  lease: AcpxProcessLease,
+  options: SettleOptions,
+  before: readonly ProcessIdentity[],
+): Promise<Settlement> {
+  if (hasEnded(lease)) return { ...asItStands(lease), deaths: before };
   if (lease.rootPid === 0) return await end(context, lease, "lost", "no process was recorded for it");
 
-  const termination = await terminate(context, lease, options);
+  const terminated = await terminate(context, lease, options);
+  const termination = { ...terminated, deaths: [...before, ...terminated.deaths] };
   if (!termination.ended) return left(lease, termination.because, { ...termination, detached: [] });
   const doubts = [...termination.doubts, ...blindness(lease, termination.proof)];
   // Whoever may not have seen everybody must not say that nobody is left.
@@ -152,10 +190,16 @@ async function end(
   found?: Pick<Extract<Termination, { ended: true }>, "proof" | "deaths" | "detached">,
 ): Promise<Settlement> {
   const { deaths = [], detached = [] } = found ?? {};
+  // The subreaper's word holds for everybody, whoever was looked for.
+  const ended = {
+    type: "ended",
+    reason,
+    ...(found?.proof === "subreaper" ? {} : { lookedFor: lease }),
+  } as const;
   const event: LeaseEvent =
     wanted === "closed" && found !== undefined && lease.rootPid !== 0
-      ? { type: "ended", state: "closed", proof: found.proof, reason }
-      : { type: "ended", state: "lost", reason };
+      ? { ...ended, state: "closed", proof: found.proof }
+      : { ...ended, state: "lost" };
   let advanced: AdvanceOutcome;
   try {
     advanced = await advance(context.store, lease.leaseId, event);
@@ -168,11 +212,9 @@ async function end(
     // Somebody else ended it in the meantime: theirs is the truth in the store, the deaths are ours all the same.
     const now = await context.store.load(lease.leaseId).catch(() => undefined);
     if (now !== undefined && hasEnded(now)) return { ...asItStands(now), deaths, detached };
-    return left(lease, `ended, but not written down: ${advanced.detail}`, {
-      deaths,
-      detached,
-      survivors: [],
-    });
+    const because =
+      advanced.because === "refused" ? advanced.detail : `ended, but not written down: ${advanced.detail}`;
+    return left(lease, because, { deaths, detached, survivors: [] });
   }
   announce({ type: "lease-ended", leaseId: lease.leaseId, state: event.state, deaths: deaths.length });
   return { ...asItStands(advanced.lease), deaths, detached };

@@ -134,6 +134,24 @@ export const leaseEvents: readonly LeaseEventRow[] = [
   { name: "a closing lease is lost", before: [CLOSING], event: LOST, then: { state: "lost" } },
   { name: "a prepared lease is lost", before: [], event: LOST, then: { state: "lost", rootPid: 0 } },
   {
+    name: "a lease is not lost to a look from before it named its process",
+    before: [SPAWNED],
+    event: { ...LOST, lookedFor: { rootPid: 0 } },
+    then: /process that was not looked for/,
+  },
+  {
+    name: "a lease is not closed by a look from before it named its adapter",
+    before: RUNNING,
+    event: { ...CLOSED, lookedFor: { rootPid: 4200 } },
+    then: /process that was not looked for/,
+  },
+  {
+    name: "a lease ends by a look for everybody whom it names",
+    before: RUNNING,
+    event: { ...CLOSED, lookedFor: { rootPid: 4200, adapterPid: 4201 } },
+    then: { state: "closed" },
+  },
+  {
     name: "a lease that never had a process is not closed",
     before: [],
     event: CLOSED,

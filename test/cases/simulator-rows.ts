@@ -732,4 +732,12 @@ export const caseRows: readonly SimulatorRow[] = [
     alive: [],
     outcome: [{ leases: ["closed"] }, { leases: ["closed"] }, { leases: [] }],
   },
+  {
+    name: "C10: closed while its launch is naming its process: the close looks again, for that process",
+    events: [{ together: [close, { ...ensure, agent: { family: { worker: "s" } }, afterTurns: 1 }] }],
+    signals: ["A TERM wrapper", "wrapper TERM adapter", "wrapper TERM worker"],
+    leases: ["closed by subreaper"],
+    alive: [],
+    outcome: [{ leases: ["closed"] }, "the agent ended during its start"],
+  },
 ];

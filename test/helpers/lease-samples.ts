@@ -36,10 +36,14 @@ export const REPORTED: LeaseEvent = {
 };
 export const SEEN: LeaseEvent = { type: "seen", seenTicks: 3000 };
 export const CLOSING: LeaseEvent = { type: "closing", reason: "closed by its user" };
-export const CLOSED: LeaseEvent = {
+export const CLOSED = {
   type: "ended",
   state: "closed",
   proof: "subreaper",
   reason: "root exited",
-};
-export const LOST: LeaseEvent = { type: "ended", state: "lost", reason: "its process was gone" };
+} as const satisfies LeaseEvent;
+export const LOST = {
+  type: "ended",
+  state: "lost",
+  reason: "its process was gone",
+} as const satisfies LeaseEvent;

@@ -26,6 +26,8 @@ export interface GatewayEvent {
   readonly deadlineMs?: number;
   readonly aborted?: true;
   readonly dryRun?: true;
+  /** Of one among several together: begins so many turns of the microtask queue after the others. */
+  readonly afterTurns?: number;
 }
 
 export type Reuser =
@@ -222,6 +224,7 @@ export class Simulation {
   /** Rejections are outcomes too, told by their code. */
   async #settled(event: GatewayEvent): Promise<unknown> {
     try {
+      for (let turn = 0; turn < (event.afterTurns ?? 0); turn += 1) await Promise.resolve();
       return await this.request(event);
     } catch (error) {
       if (error instanceof Error && "code" in error) return error.code;

@@ -28,3 +28,33 @@ describe("the eight kinds of fault that were asked for", () => {
 describe("what people met", () => {
   test.each(caseRows)("$name", play);
 });
+
+describe("a close at each moment of a launch", () => {
+  const close = { gateway: "A", does: "close" } as const;
+  const launches = [
+    { name: "wrapped", agent: { family: { worker: "s" } } },
+    { name: "direct", agent: { direct: true, family: { worker: "" } } },
+  ] as const;
+
+  test.each(launches)("leaves nobody under a lease that has ended ($name)", async ({ agent }) => {
+    const ensure = { gateway: "A", does: "ensure", agent } as const;
+    let closed = 0;
+    for (let afterTurns = 0; afterTurns < 150; afterTurns += 1) {
+      for (const together of [
+        [ensure, { ...close, afterTurns }],
+        [close, { ...ensure, afterTurns }],
+      ]) {
+        clock.reset();
+        const { leases, alive } = await new Simulation().play([{ together }]);
+        const isOpen = leases[0] === "open";
+        expect({ afterTurns, leases, alive: alive.length > 0 }).toEqual({
+          afterTurns,
+          leases,
+          alive: isOpen,
+        });
+        closed += Number(!isOpen);
+      }
+    }
+    expect(closed).toBeGreaterThan(20);
+  });
+});
