@@ -10,6 +10,7 @@ import type {
   AcpRuntimeHandle,
   AcpRuntimeOptions,
 } from "../../lib/acpx.js";
+import type { Signal } from "../../lib/native.js";
 import type { WayOfEnding } from "../../lib/terminate.js";
 import { clock } from "./clock.js";
 import type { Gateway } from "./gateway.js";
@@ -152,7 +153,7 @@ export class Acpx implements AcpRuntime {
     try {
       await spawned;
     } catch (error) {
-      this.gateway.machine.send("acpx", root, "SIGKILL");
+      await this.#signal(root, "SIGKILL");
       throw error;
     }
     if (root.state !== "running") throw new Error("the agent ended during its start");
@@ -201,7 +202,6 @@ export class Acpx implements AcpRuntime {
   }
 
   async #endAgents(sessionKey: string): Promise<void> {
-    const { machine } = this.gateway;
     for (const root of this.#roots.get(sessionKey) ?? []) {
       if (root.state !== "running") continue;
       const ended = new Promise<void>((resolve) => {
@@ -209,10 +209,16 @@ export class Acpx implements AcpRuntime {
           resolve();
         });
       });
-      machine.send("acpx", root, "SIGTERM");
+      await this.#signal(root, "SIGTERM");
       await Promise.race([ended, clock.delay(CLOSE_TERM_MS)]);
-      machine.send("acpx", root, "SIGKILL");
+      await this.#signal(root, "SIGKILL");
     }
+  }
+
+  /** It is a part of its gateway: once that is dead, it signals nobody. */
+  async #signal(root: Process, signal: Signal): Promise<void> {
+    if (!this.gateway.isAlive) await never();
+    this.gateway.machine.send("acpx", root, signal);
   }
 }
 
