@@ -3,7 +3,16 @@
 //
 //   node scripts/test-without-legacy.mjs
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
@@ -12,6 +21,8 @@ import { root } from "./cross-compiler.mjs";
 const OFF_BY_DEFAULT = ["options.legacy === false", "!options.legacy"];
 
 const copy = mkdtempSync(join(realpathSync(tmpdir()), "acpx-without-legacy-"));
+// Some tests run programs from it as another user.
+chmodSync(copy, 0o755);
 try {
   const tracked = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0");
   const wanted = (file) => file !== "" && !(file.startsWith("test/") && basename(file).startsWith("legacy"));
