@@ -39,8 +39,8 @@ test.concurrent(
     expect(probe?.state).toMatch(/^(?:closed|lost)$/u);
     expect(await world.lease()).toMatchObject({ wrapperPath: wrapper, launch: "wrapper", state: "open" });
     await lifecycle.close({ runtime, handle });
-    expect(world.processes()).toEqual([]);
     expect(await world.leftOpen()).toEqual([]);
+    expect(world.processes()).toEqual([]);
   },
 );
 

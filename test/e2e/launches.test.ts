@@ -40,8 +40,8 @@ test.concurrent(
     const handle = await controller.ensureSession(ensure);
     expect((await world.turn(runtime, handle, "last")).status).toBe("completed");
     await controller.closeSession({ handle });
-    expect(world.processes()).toEqual([]);
     expect(await world.leftOpen()).toEqual([]);
+    expect(world.processes()).toEqual([]);
   },
 );
 
@@ -62,8 +62,8 @@ test.concurrent("two oneshots under one key at once: the end of one leaves the o
 
   await controller.cancelTurn(first);
   expect((await hanging.result).status).toBe("cancelled");
-  expect(world.processes()).toEqual([]);
   expect(await world.leftOpen()).toEqual([]);
+  expect(world.processes()).toEqual([]);
 });
 
 test.concurrent.each([
@@ -78,8 +78,8 @@ test.concurrent.each([
   if (discard) await controller.closeSession({ handle, discardPersistentState: true });
   else await runtime.setMode({ handle, mode: "ask" });
   expect(world.heard(discard ? "session/close" : "session/set_mode").length).toBe(1);
-  expect(world.processes()).toEqual([]);
   expect(await world.leftOpen()).toEqual([]);
+  expect(world.processes()).toEqual([]);
 });
 
 test.concurrent(
@@ -95,8 +95,8 @@ test.concurrent(
     );
     const outcomes = await Promise.allSettled(attempts);
     expect(outcomes.map(({ status }) => status)).toEqual(attempts.map(() => "rejected"));
-    expect(world.processes()).toEqual([]);
     expect(await world.leftOpen()).toEqual([]);
+    expect(world.processes()).toEqual([]);
   },
 );
 
