@@ -20,7 +20,6 @@ namespace acpx {
 
 namespace {
 
-constexpr size_t kLargestList = 4096;
 constexpr timespec kAtOnce = {0, 0};
 
 Result<TableRow> rowOfOwnChild(pid_t pid) {
@@ -225,16 +224,12 @@ bool LineageTree::settled() {
 }
 
 std::string LineageTree::optedOut() {
-  std::string lines;
+  OptedOutList list;
   for (const Member& member : members()) {
     const Result<std::string> token = startToken(member.row.unique);
-    if (!member.optedOut || !token.ok()) continue;
-    std::string line;
-    appendNumber(line, static_cast<uint64_t>(member.row.pid));
-    line += " " + *token + "\n";
-    if (lines.size() + line.size() <= kLargestList) lines += line;
+    if (member.optedOut && token.ok()) list.add(member.row.pid, *token);
   }
-  return lines;
+  return list.text();
 }
 
 std::string LineageTree::survivors() {

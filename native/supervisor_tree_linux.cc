@@ -18,7 +18,6 @@ namespace acpx {
 
 namespace {
 
-constexpr size_t kLargestList = 4096;
 constexpr long long kWalkMilliseconds = 500;
 // Between two rounds of KILL.
 constexpr long long kBriefWalkMilliseconds = 100;
@@ -163,17 +162,12 @@ bool SubreaperTree::isToEnd(pid_t child) {
 }
 
 std::string SubreaperTree::optedOut() {
-  std::string lines;
-  walk(kWalkMilliseconds, [&lines](const Descendant& one) {
-    if (!one.optedOut || one.handle == nullptr) return;
-    std::string line;
-    appendNumber(line, static_cast<uint64_t>(one.pid));
-    line += ' ';
-    line += one.handle->token();
-    line += '\n';
-    if (lines.size() + line.size() <= kLargestList) lines += line;
+  OptedOutList list;
+  const bool whole = walk(kWalkMilliseconds, [&list](const Descendant& one) {
+    if (one.optedOut && one.handle != nullptr) list.add(one.pid, one.handle->token());
   });
-  return lines;
+  if (!whole) list.cutShort();
+  return list.text();
 }
 
 std::string SubreaperTree::survivors() {
