@@ -163,7 +163,8 @@ class Pursuit implements Disposable {
  */
 export async function terminateBySearch(search: Search, policy: TerminationPolicy): Promise<Termination> {
   using pursuit = new Pursuit(search);
-  const started = performance.now();
+  // From the first signal on: a table that takes long to read must not use up the grace.
+  let started: number | undefined;
   const termed = new Set<string>();
   const deaths = new Map<string, ProcessIdentity>();
   let emptyLooks = 0;
@@ -199,6 +200,7 @@ export async function terminateBySearch(search: Search, policy: TerminationPolic
       continue;
     }
     emptyLooks = 0;
+    started ??= performance.now();
     const elapsed = performance.now() - started;
     const kill = elapsed >= policy.termGraceMs;
     if (elapsed >= policy.budgetMs) {
