@@ -14,8 +14,6 @@ import { ignore, readSmall, stateError, writeNew } from "./state-file.js";
 const REPORT = ".report";
 const DETACHED = ".detached";
 const SIZE_LIMIT = 4096;
-/** Some six hundred processes. A list that is longer ends with a line "more". */
-const DETACHED_LIMIT = 64 * 1024;
 const NAME = /^\.?(?<pid>[1-9]\d{0,9})\.(?<ticks>\d{1,15})(?:\.report|\.detached)?$/;
 
 /** How often a directory is looked at that cannot be watched (no inotify instance left), milliseconds. */
@@ -40,7 +38,7 @@ export async function publishClaim(
 
 /** The adapter's pid as the supervisor `root` reports it: a hint where to look, not evidence. */
 export async function readReport(claimsDir: string, root: ProcessIdentity): Promise<number | undefined> {
-  const text = await readOwn(join(claimsDir, nameOf(root) + REPORT), SIZE_LIMIT);
+  const text = await readOwn(join(claimsDir, nameOf(root) + REPORT));
   const pid = /^adapter ([1-9]\d{0,9})\n$/.exec(text)?.[1];
   return pid === undefined ? undefined : Number(pid);
 }
@@ -50,7 +48,7 @@ export async function readDetached(
   claimsDir: string,
   root: ProcessIdentity,
 ): Promise<readonly ProcessIdentity[]> {
-  const text = await readOwn(join(claimsDir, nameOf(root) + DETACHED), DETACHED_LIMIT);
+  const text = await readOwn(join(claimsDir, nameOf(root) + DETACHED));
   return text.split("\n").flatMap((line) => {
     const [, pid, token = ""] = /^([1-9]\d{0,9}) (\S+)$/.exec(line) ?? [];
     return pid !== undefined && parseStartToken(token) !== undefined ? [{ pid: Number(pid), token }] : [];
@@ -143,10 +141,10 @@ function nameOf(root: ProcessIdentity): string {
 }
 
 /** "" for what is not there or not to be trusted: a link, a pipe, somebody else's, or too large. */
-async function readOwn(path: string, limit: number): Promise<string> {
+async function readOwn(path: string): Promise<string> {
   try {
     const { uid } = await lstat(path);
-    return uid === process.geteuid?.() ? await readSmall(path, limit) : "";
+    return uid === process.geteuid?.() ? await readSmall(path, SIZE_LIMIT) : "";
   } catch {
     return "";
   }

@@ -1,27 +1,6 @@
 #include "supervisor_tree.h"
 
-#include <string.h>
-
-#include "decode.h"
-
 namespace acpx {
-
-namespace {
-
-constexpr size_t kLargestList = 64 * 1024;
-
-}  // namespace
-
-void OptedOutList::add(pid_t pid, const std::string& token) {
-  std::string line;
-  appendNumber(line, static_cast<uint64_t>(pid));
-  line += " " + token + "\n";
-  if (lines_.size() + line.size() + strlen(kMore) <= kLargestList) {
-    lines_ += line;
-  } else {
-    cutShort();
-  }
-}
 
 bool Tree::adapterWasKilled() const {
   return killSent_ && exit_->si_code != CLD_EXITED && exit_->si_status == SIGKILL;

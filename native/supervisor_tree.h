@@ -12,19 +12,6 @@
 
 namespace acpx {
 
-// What `Tree::optedOut` says; lib/claims.ts reads no file that is larger.
-class OptedOutList {
- public:
-  void add(pid_t pid, const std::string& token);
-  void cutShort() { whole_ = false; }
-  std::string text() const { return whole_ ? lines_ : lines_ + kMore; }
-
- private:
-  static constexpr const char* kMore = "more\n";
-  std::string lines_;
-  bool whole_ = true;
-};
-
 class Tree {
  public:
   static std::unique_ptr<Tree> of(pid_t adapter);
@@ -51,8 +38,8 @@ class Tree {
   // Once `adapterExited`: CLD_EXITED and the code, or CLD_KILLED or CLD_DUMPED and the signal.
   const siginfo_t& adapterExit() const { return *exit_; }
   bool adapterWasKilled() const;
-  // A line "<pid> <start token>" for each descendant that opted out, and a last line "more" if
-  // those are not all.
+  // A line "<pid> <start token>" for each descendant that opted out, as many as a file of ours may
+  // hold.
   virtual std::string optedOut() = 0;
   // Who is still to end, for people to read.
   virtual std::string survivors() = 0;

@@ -20,6 +20,7 @@ namespace acpx {
 
 namespace {
 
+constexpr size_t kLargestList = 4096;
 constexpr timespec kAtOnce = {0, 0};
 
 Result<TableRow> rowOfOwnChild(pid_t pid) {
@@ -224,12 +225,16 @@ bool LineageTree::settled() {
 }
 
 std::string LineageTree::optedOut() {
-  OptedOutList list;
+  std::string lines;
   for (const Member& member : members()) {
     const Result<std::string> token = startToken(member.row.unique);
-    if (member.optedOut && token.ok()) list.add(member.row.pid, *token);
+    if (!member.optedOut || !token.ok()) continue;
+    std::string line;
+    appendNumber(line, static_cast<uint64_t>(member.row.pid));
+    line += " " + *token + "\n";
+    if (lines.size() + line.size() <= kLargestList) lines += line;
   }
-  return list.text();
+  return lines;
 }
 
 std::string LineageTree::survivors() {

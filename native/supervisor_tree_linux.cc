@@ -18,6 +18,7 @@ namespace acpx {
 
 namespace {
 
+constexpr size_t kLargestList = 4096;
 constexpr long long kWalkMilliseconds = 500;
 // Between two rounds of KILL.
 constexpr long long kBriefWalkMilliseconds = 100;
@@ -162,12 +163,17 @@ bool SubreaperTree::isToEnd(pid_t child) {
 }
 
 std::string SubreaperTree::optedOut() {
-  OptedOutList list;
-  const bool whole = walk(kWalkMilliseconds, [&list](const Descendant& one) {
-    if (one.optedOut && one.handle != nullptr) list.add(one.pid, one.handle->token());
+  std::string lines;
+  walk(kWalkMilliseconds, [&lines](const Descendant& one) {
+    if (!one.optedOut || one.handle == nullptr) return;
+    std::string line;
+    appendNumber(line, static_cast<uint64_t>(one.pid));
+    line += ' ';
+    line += one.handle->token();
+    line += '\n';
+    if (lines.size() + line.size() <= kLargestList) lines += line;
   });
-  if (!whole) list.cutShort();
-  return list.text();
+  return lines;
 }
 
 std::string SubreaperTree::survivors() {

@@ -58,23 +58,6 @@ test("what a daemon that opted out has started is left though the daemon dies wh
   expect(await readDetached(stage.claimsDir, supervised.root)).toEqual([{ pid, token }]);
 });
 
-test("a hundred that opted out are all listed", async () => {
-  const daemons = Array<string>(100).fill("fork [ fork [ forever ] forever ]").join(" ");
-  const { supervised, adapter } = await stage.startLeased(
-    words(
-      `announce adapter fork [ session with ${DETACH}=1 announce daemon ${daemons} announce done forever ] forever`,
-    ),
-  );
-  await supervised.announced("daemon");
-  await supervised.announced("done");
-  supervised.root.signal("SIGTERM");
-  await supervised.end();
-  expect(isAlive(adapter)).toBe(false);
-  const listed = await readDetached(stage.claimsDir, supervised.root);
-  for (const { pid } of listed) stage.pin(pid);
-  expect(listed).toHaveLength(201);
-});
-
 test("a second TERM reaches the adapter and does not shorten its grace", async () => {
   const { supervised } = await stage.startLeased(["tell", "TERM", "announce", "adapter", "forever"], {
     graceMs: 600,
