@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -56,7 +55,6 @@ constexpr long long kBoundAfterGraceMilliseconds = 3000;
 // Between KILL rounds. Each death announces itself, but not to us if its parent is a process that
 // opted out.
 constexpr int kRoundMilliseconds = 50;
-constexpr long long kLongestRoundMilliseconds = 500;
 
 struct CommandLine {
   bool foreground = false;
@@ -145,11 +143,8 @@ std::optional<int> awaitClaim(const Parent& parent, Launch& launch) {
 // Forwards, reaps and waits until the tree has ended. False: it did not within its bound.
 bool superviseToTheEnd(Tree& tree, const Parent& parent, int signals, long long grace) {
   std::optional<long long> killAt;
-  // A supervisor that was stopped for a while must not give up before it has sent KILL, and again
-  // to those whom that has left to it: time counts from the end of the first round, and only as
-  // much of it as a round may take.
-  std::optional<long long> lastRound;
-  long long left = kBoundAfterGraceMilliseconds;
+  // A supervisor that was stopped for a while must not give up before it has sent a single KILL.
+  std::optional<long long> killedSince;
   const auto end = [&](int signo) {
     if (killAt) {
       tree.forward(signo);
@@ -166,12 +161,9 @@ bool superviseToTheEnd(Tree& tree, const Parent& parent, int signals, long long 
     int timeout = killAt ? -1 : parent.pollMilliseconds();
     if (killAt) {
       const long long now = monotonicMilliseconds();
-      if (lastRound) left -= std::min(now - *lastRound, kLongestRoundMilliseconds);
-      if (left <= 0) return false;
-      if (now >= *killAt) {
-        tree.kill();
-        lastRound = lastRound ? now : monotonicMilliseconds();
-      }
+      if (killedSince && now >= *killedSince + kBoundAfterGraceMilliseconds) return false;
+      if (now >= *killAt) tree.kill();
+      if (now >= *killAt && !killedSince) killedSince = monotonicMilliseconds();
       timeout = now < *killAt ? static_cast<int>(*killAt - now) : kRoundMilliseconds;
     }
     // A dead parent stays readable: once its death has been acted upon it is left out.

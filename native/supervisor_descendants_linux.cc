@@ -41,6 +41,10 @@ Result<std::vector<pid_t>> childrenInTable(pid_t pid) {
   return children;
 }
 
+bool hasDetachVariable(const Result<ProcessReading>& reading) {
+  return reading.ok() && reading->environment.ok() && (*reading->environment)[0] == "1";
+}
+
 // One of ours, alive or a zombie. Only we can make that untrue, by waiting.
 bool isOwnChild(pid_t pid) {
   siginfo_t seen;
@@ -60,40 +64,20 @@ bool descendsFromUs(const Descendant& one) {
   return true;
 }
 
-// Two descriptors for each level, of the 1024 that are usual.
-constexpr int kDeepest = 256;
-
-struct Walk {
-  const pid_t adapter;
-  OptOuts& optOuts;
-  const long long deadline;
-  const std::function<void(const Descendant&)>& visit;
-  bool whole = true;
-
-  void descend(pid_t pid, const Descendant* above, int depth);
-};
-
-void Walk::descend(pid_t pid, const Descendant* above, int depth) {
+void descend(pid_t pid, const Descendant* above, pid_t adapter,
+             const std::function<void(const Descendant&)>& visit) {
   const Result<std::vector<pid_t>> children = above == nullptr ? ownChildren() : childrenOf(pid);
-  if (!children.ok()) {
-    // One that has ended has no children left.
-    if (children.fault().reason != Reason::gone) whole = false;
-    return;
-  }
+  if (!children.ok()) return;
   for (const pid_t child : *children) {
-    if (depth == kDeepest || monotonicMilliseconds() >= deadline) {
-      whole = false;
-      return;
-    }
     const Result<Process> handle = Process::open(child);
-    Descendant one{above, child, handle.ok() ? &*handle : nullptr, getpgid(child), false};
+    Descendant one{above, child, handle.ok() ? &*handle : nullptr, 0, above && above->optedOut};
     if (above != nullptr && (one.handle == nullptr || !descendsFromUs(one))) continue;
-    if (one.handle != nullptr && child != adapter) {
-      const bool inherited = above != nullptr && above->optedOut;
-      if (inherited) optOuts.add(*one.handle);
-      one.optedOut = inherited || optOuts.of(*one.handle) == OptOut::yes;
+    if (one.handle != nullptr) {
+      const Result<ProcessReading> reading = one.handle->read({kDetachVariable});
+      if (reading.ok()) one.pgid = reading->pgid;
+      if (child != adapter && hasDetachVariable(reading)) one.optedOut = true;
     }
-    descend(child, &one, depth + 1);
+    descend(child, &one, adapter, visit);
     visit(one);
   }
 }
@@ -149,39 +133,13 @@ void signalChild(pid_t pid, int signo) {
   if (isOwnChild(pid)) kill(pid, signo);
 }
 
-bool OptOuts::has(const Process& process) const {
-  const auto known = tokens_.find(process.pid());
-  return known != tokens_.end() && known->second == process.token();
+bool childOptedOut(pid_t pid) {
+  const Result<Process> handle = Process::open(pid);
+  return handle.ok() && hasDetachVariable(handle->read({kDetachVariable}));
 }
 
-bool OptOuts::has(pid_t child) const {
-  if (tokens_.count(child) == 0) return false;
-  const Result<Process> handle = Process::open(child);
-  return handle.ok() && has(*handle);
-}
-
-OptOut OptOuts::of(const Process& process) {
-  if (has(process)) return OptOut::yes;
-  const Result<ProcessReading> reading = process.read({kDetachVariable});
-  // The dead want nothing.
-  if (!reading.ok() && reading.fault().reason == Reason::gone) return OptOut::no;
-  if (!reading.ok() || !reading->environment.ok()) return OptOut::unreadable;
-  if ((*reading->environment)[0] != "1") return OptOut::no;
-  add(process);
-  return OptOut::yes;
-}
-
-OptOut OptOuts::of(pid_t child) {
-  const Result<Process> handle = Process::open(child);
-  if (handle.ok()) return of(*handle);
-  return handle.fault().reason == Reason::gone ? OptOut::no : OptOut::unreadable;
-}
-
-bool walkDescendants(pid_t adapter, OptOuts& optOuts, long long milliseconds,
-                     const std::function<void(const Descendant&)>& visit) {
-  Walk walk{adapter, optOuts, monotonicMilliseconds() + milliseconds, visit};
-  walk.descend(getpid(), nullptr, 0);
-  return walk.whole;
+void walkDescendants(pid_t adapter, const std::function<void(const Descendant&)>& visit) {
+  descend(getpid(), nullptr, adapter, visit);
 }
 
 }  // namespace acpx

@@ -6,8 +6,6 @@
 // are signalled through a handle opened first, whose parent chain is read up to us after.
 #include <unistd.h>
 
-#include <algorithm>
-#include <set>
 #include <vector>
 
 #include "decode.h"
@@ -19,9 +17,6 @@ namespace acpx {
 namespace {
 
 constexpr size_t kLargestList = 4096;
-constexpr long long kWalkMilliseconds = 500;
-// Between two rounds of KILL.
-constexpr long long kBriefWalkMilliseconds = 100;
 
 class SubreaperTree : public Tree {
  public:
@@ -36,135 +31,73 @@ class SubreaperTree : public Tree {
   std::string survivors() override;
 
  private:
-  void waitFor(pid_t child);
-  // Whether anybody of them is still to end.
-  bool mustWaitFor(const std::vector<pid_t>& children);
-  bool isToEnd(pid_t child);
-  // Everybody below us, as long as that takes at most; learns who opted out.
-  bool walk(long long milliseconds, const std::function<void(const Descendant&)>& visit);
-  void survey(long long milliseconds);
-  void signalGroup(std::initializer_list<int> signals);
-  void killChild(pid_t child);
-
-  OptOuts optOuts_;
-  // Own children that were sent KILL. They are not asked again: reading takes time, and there may
-  // be many.
-  std::set<pid_t> killed_;
-  bool groupIsShared_ = false;  // with somebody who opted out
-  int rounds_ = 0;              // of KILL
+  // Of an own child that has not been waited for.
+  bool isToEnd(pid_t child) const;
+  bool groupHasOptedOut() const;
+  void signalGroup(int signo, bool oneByOne) const;
 };
 
 // __WALL: clone can make children that announce their end by another signal or by none.
 void SubreaperTree::reap() {
   siginfo_t seen;
-  while (look(P_ALL, 0, __WALL | WNOWAIT, seen) && seen.si_pid != adapter()) waitFor(seen.si_pid);
-  if (seen.si_pid == 0) return;
+  while (look(P_ALL, 0, __WALL | WNOWAIT, seen) && seen.si_pid != adapter()) {
+    look(P_PID, seen.si_pid, __WALL, seen);
+  }
+  if (seen.si_pid != adapter()) return;
   exit_ = seen;
   // The unreaped adapter hides whoever exited behind it.
   const Result<std::vector<pid_t>> children = ownChildren();
   if (!children.ok()) return;
   for (const pid_t child : *children) {
-    if (child != adapter()) waitFor(child);
+    if (child != adapter()) look(P_PID, child, __WALL, seen);
   }
-}
-
-void SubreaperTree::waitFor(pid_t child) {
-  siginfo_t seen;
-  if (look(P_PID, child, __WALL, seen)) killed_.erase(child);
-}
-
-bool SubreaperTree::walk(long long milliseconds,
-                         const std::function<void(const Descendant&)>& visit) {
-  return walkDescendants(adapter(), optOuts_, milliseconds, visit);
-}
-
-void SubreaperTree::survey(long long milliseconds) {
-  bool shared = false;
-  const bool whole = walk(milliseconds, [this, &shared](const Descendant& one) {
-    if (one.optedOut && one.pgid == adapter()) shared = true;
-  });
-  // One that was not reached this time is there all the same.
-  groupIsShared_ = shared || (!whole && groupIsShared_);
 }
 
 void SubreaperTree::forward(int signo) {
-  survey(kWalkMilliseconds);
-  signalGroup({signo});
+  signalGroup(signo, groupHasOptedOut());
 }
 
 void SubreaperTree::askToEnd(int signo) {
-  walk(kWalkMilliseconds, [this](const Descendant& one) {
-    if (one.pgid == adapter()) {
-      if (one.optedOut) groupIsShared_ = true;
-    } else if (!one.optedOut) {
-      one.signal(SIGTERM);
-      one.signal(SIGCONT);
-    }
+  walkDescendants(adapter(), [this](const Descendant& one) {
+    if (one.optedOut || one.pgid == adapter()) return;
+    one.signal(SIGTERM);
+    one.signal(SIGCONT);
   });
-  signalGroup({signo, SIGCONT});
+  const bool oneByOne = groupHasOptedOut();
+  signalGroup(signo, oneByOne);
+  signalGroup(SIGCONT, oneByOne);
 }
 
-void SubreaperTree::killChild(pid_t child) {
-  signalChild(child, SIGKILL);
-  killed_.insert(child);
-}
-
-// What takes time comes last: environments are read when all those have been sent KILL who need no
-// reading. In the first round whoever cannot be read gets another chance; after that the promise
-// that nobody is left weighs more than a wish that may not even be there.
 void SubreaperTree::kill() {
-  if (!exit_) {
-    killSent_ = true;
-    signalChild(adapter(), SIGKILL);
-  }
-  if (rounds_ == 0) {
-    survey(kWalkMilliseconds);
-  } else if (optOuts_.any()) {
-    survey(kBriefWalkMilliseconds);
-  }
-  signalGroup({SIGKILL});
+  if (!exit_) killSent_ = true;
+  signalGroup(SIGKILL, groupHasOptedOut());
   const Result<std::vector<pid_t>> children = ownChildren();
-  if (children.ok()) {
-    for (const pid_t child : *children) {
-      if (killed_.count(child) != 0) killChild(child);
-    }
-    for (const pid_t child : *children) {
-      if (child == adapter() || killed_.count(child) != 0) continue;
-      const OptOut optOut = optOuts_.of(child);
-      if (optOut == OptOut::no || (optOut == OptOut::unreadable && rounds_ > 0)) killChild(child);
-    }
+  if (!children.ok()) return;
+  for (const pid_t child : *children) {
+    if (isToEnd(child)) signalChild(child, SIGKILL);
   }
-  rounds_++;
 }
 
 bool SubreaperTree::settled() {
   if (!exit_) return false;
   const Result<std::vector<pid_t>> children = ownChildren();
-  if (!children.ok() || mustWaitFor(*children)) return false;
+  if (!children.ok()) return false;
+  for (const pid_t child : *children) {
+    if (isToEnd(child)) return false;
+  }
   waitForAdapter();
   // Whoever died meanwhile may have left us somebody: only a list read now, and whole, decides.
   const Result<std::vector<pid_t>> left = ownChildren();
-  if (!left.ok() || mustWaitFor(*left)) return false;
+  if (!left.ok()) return false;
+  for (const pid_t child : *left) {
+    if (isToEnd(child)) return false;
+  }
   return !left->empty() || !hasChildren();
-}
-
-bool SubreaperTree::mustWaitFor(const std::vector<pid_t>& children) {
-  return std::any_of(children.begin(), children.end(),
-                     [this](pid_t child) { return isToEnd(child); });
-}
-
-bool SubreaperTree::isToEnd(pid_t child) {
-  // The adapter cannot opt out: it is what the launch is about.
-  if (child == adapter()) return !exit_;
-  // Between rounds of KILL nothing is read: a chain of orphans is as long as it likes, and the next
-  // round asks.
-  if (rounds_ > 0) return !optOuts_.has(child);
-  return optOuts_.of(child) != OptOut::yes;
 }
 
 std::string SubreaperTree::optedOut() {
   std::string lines;
-  walk(kWalkMilliseconds, [&lines](const Descendant& one) {
+  walkDescendants(adapter(), [&lines](const Descendant& one) {
     if (!one.optedOut || one.handle == nullptr) return;
     std::string line;
     appendNumber(line, static_cast<uint64_t>(one.pid));
@@ -188,15 +121,27 @@ std::string SubreaperTree::survivors() {
   return numbers;
 }
 
-void SubreaperTree::signalGroup(std::initializer_list<int> signals) {
+bool SubreaperTree::isToEnd(pid_t child) const {
+  // The adapter cannot opt out: it is what the launch is about.
+  return child == adapter() ? !exit_ : !childOptedOut(child);
+}
+
+bool SubreaperTree::groupHasOptedOut() const {
+  bool found = false;
+  walkDescendants(adapter(), [this, &found](const Descendant& one) {
+    if (one.optedOut && one.pgid == adapter()) found = true;
+  });
+  return found;
+}
+
+void SubreaperTree::signalGroup(int signo, bool oneByOne) const {
   if (waitedFor_) return;
-  if (!groupIsShared_) {
-    for (const int signo : signals) signalAdapterGroup(signo);
+  if (!oneByOne) {
+    signalAdapterGroup(signo);
     return;
   }
-  walk(kWalkMilliseconds, [this, signals](const Descendant& one) {
-    if (one.optedOut || one.pgid != adapter()) return;
-    for (const int signo : signals) one.signal(signo);
+  walkDescendants(adapter(), [this, signo](const Descendant& one) {
+    if (!one.optedOut && one.pgid == adapter()) one.signal(signo);
   });
 }
 

@@ -156,20 +156,6 @@ export const trees: readonly TreeRow[] = [
     ended: killed,
   },
   {
-    name: "two hundred of them, more than could be looked at between two rounds of KILL",
-    words: words(`ignore TERM announce adapter ${chain(200)}`),
-    trigger: "SIGTERM",
-    gone: ["adapter", "link1", "link200"],
-    ended: killed,
-  },
-  {
-    name: "a chain that is deeper than a look may go",
-    words: words(`ignore TERM announce adapter ${chain(300)}`),
-    trigger: "SIGTERM",
-    gone: ["adapter", "link1", "link300"],
-    ended: killed,
-  },
-  {
     name: "a daemon that opted out is left and listed",
     words: words(`announce adapter fork [ session fork [ ${opted} announce daemon forever ] ] forever`),
     trigger: "SIGTERM",

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import * as native from "../../lib/native.js";
 import { readDetached } from "../../lib/claims.js";
-import { DETACH } from "../../lib/environment.js";
 import { trees } from "../cases/supervisor-trees.js";
 import { isAlive } from "../helpers/alive.js";
 import { hasEnded, soon, Stage, type Supervised } from "../helpers/supervisor.js";
@@ -19,7 +18,6 @@ afterAll(async () => {
 });
 
 const GRACE_MS = 250;
-const words = (text: string): readonly string[] => text.split(" ");
 
 test.each(trees)("$name", async ({ words, trigger, gone, detached = [], ended }) => {
   const stranger = stage.start(["announce", "stranger", "forever"]);
@@ -37,25 +35,6 @@ test.each(trees)("$name", async ({ words, trigger, gone, detached = [], ended })
   const listed = await readDetached(stage.claimsDir, supervised.root);
   const byPid = (a: { pid: number }, b: { pid: number }) => a.pid - b.pid;
   expect([...listed].sort(byPid)).toEqual(staying.map(({ pid, token }) => ({ pid, token })).sort(byPid));
-});
-
-test("what a daemon that opted out has started is left though the daemon dies while the tree ends", async () => {
-  const { supervised, adapter } = await stage.startLeased(
-    words(
-      `tell TERM announce adapter fork [ session with ${DETACH}=1 announce daemon fork [ cleared announce helper forever ] forever ] forever`,
-    ),
-    { graceMs: 1200 },
-  );
-  const [daemon, helper] = [await supervised.announced("daemon"), await supervised.announced("helper")];
-  await supervised.announced("adapter");
-  supervised.root.signal("SIGTERM");
-  // By then everybody has been looked at.
-  await supervised.says(/^got TERM$/);
-  daemon.signal("SIGKILL");
-  expect(await supervised.end()).toEqual({ code: 137, signal: null });
-  expect([adapter, daemon, helper].map(isAlive)).toEqual([false, false, true]);
-  const { pid, token } = helper;
-  expect(await readDetached(stage.claimsDir, supervised.root)).toEqual([{ pid, token }]);
 });
 
 test("a second TERM reaches the adapter and does not shorten its grace", async () => {
